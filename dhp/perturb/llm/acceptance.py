@@ -4,11 +4,13 @@ from collections.abc import Callable, Sequence
 
 from dhp.core.english import SHORT, looks_english
 from dhp.core.refusals import is_refusal
+from dhp.perturb.llm.any_language import is_akin
 from dhp.perturb.llm.entities import entities_fault
 from dhp.perturb.llm.form import form_fault, is_marked
 from dhp.perturb.llm.grammar import grammar_fault
 from dhp.perturb.llm.prompts import REFUSED
 from dhp.perturb.llm.rephrasings import insertion_fault
+from dhp.perturb.llm.values import numbers, sure_numbers
 from dhp.perturb.llm.words import Word, bare, changes, words
 
 EMPTY = "there is no text"
@@ -103,7 +105,14 @@ def _script(text: str) -> str:
     import unicodedata
 
     names = [unicodedata.name(c, "?").split()[0] for c in text if c.isalpha()]
+    kana = sum(name in ("HIRAGANA", "KATAKANA") for name in names)
+    if kana > _KANA * len(names):
+        return "JAPANESE"
     return max(sorted(set(names)), key=names.count, default="")
+
+
+_KANA = 0.1
+"""Share of the letters that Japanese has at least; the others may be Chinese characters."""
 
 
 # Paraphrases ----
@@ -118,15 +127,22 @@ def paraphrase_fault(original: str, revised: str, count: int | str, language: st
     changed = sum(max(len(c.old), len(c.new)) for c in changes(before, after, case=False))
     if changed < _FEWEST_CHANGED * len(before):
         return TOO_CLOSE
-    old, new = ({word.base for word in side if _is_fixed(word, language == "en")} for side in (before, after))
-    if not old <= {word.base for word in after}:
+    old, new = (_names(side) if language == "en" else [] for side in (before, after))
+    stated, restated = (numbers(text, language) for text in (original, revised))
+    if not (_are_said(old, after) and sure_numbers(original, language) <= restated):
         return LOST_NAMES
-    return None if new <= {word.base for word in before} else NEW_NAMES
+    return None if _are_said(new, before) and sure_numbers(revised, language) <= stated else NEW_NAMES
 
 
-def _is_fixed(word: Word, english: bool) -> bool:
-    """Whether it is a name or number; elsewhere than in English capital letters tell no names."""
-    return word.named if english else any(c.isdigit() for c in word.text)
+def _names(text: Sequence[Word]) -> list[str]:
+    """The names; elsewhere than in English capital letters tell none."""
+    return [word.base for word in text if word.named and not any(c.isdigit() for c in word.text)]
+
+
+def _are_said(names: Sequence[str], text: Sequence[Word]) -> bool:
+    """Whether a text has each name in some form, as `Oaxacan` of `Oaxaca`."""
+    there = {word.base for word in text}
+    return all(name in there or is_akin(name, there) for name in names)
 
 
 _CHECKS: dict[str, Callable[[str, str, int | str, str | None], str | None]] = {

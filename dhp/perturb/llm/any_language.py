@@ -14,8 +14,9 @@ from pydantic import Field
 from rapidfuzz.distance import OSA
 
 from dhp.content.catalog import read_list
-from dhp.core.language import CJK
+from dhp.core.language import CJK, HAN
 from dhp.core.specs import Spec
+from dhp.core.words import word_frequency
 
 
 class _Denials(Spec):
@@ -64,6 +65,8 @@ _CHINESE_NEGATIONS = re.compile("不|没|無|无|未|非|否|别")
 _LIKE = 0.6
 """Share of the longer of two words that they have in common from the start, from which they may be forms of
 one."""
+_LONGEST = 2.5
+"""Letters of the longer one to each that they have in common, as of `appris` and `apprendre`."""
 _LETTERS_OF_A_SLIP = 2
 SHORT_WORD = 4
 """Letters of words that mostly join others."""
@@ -138,7 +141,7 @@ def _shared_start(one: str, other: str) -> bool:
     shared = next(
         (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
     )
-    return shared >= max(2, _LIKE * longest) or (shared >= _SHORT and longest <= 2 * shared)
+    return shared >= max(2, _LIKE * longest) or (shared >= _SHORT and longest <= _LONGEST * shared)
 
 
 def is_word(word: str, language: str | None) -> bool:
@@ -155,6 +158,22 @@ def is_frequent(word: str, language: str | None) -> bool:
     """Whether a word is so frequent that it is one of grammar; True in a language without a list."""
     known = _known_words(language)
     return not known or known.get(word.lower(), 0.0) >= _FREQUENT
+
+
+def adds_content(characters: str, language: str | None) -> bool:
+    """Whether new Chinese or Japanese characters are more than what grammar puts beside words."""
+    if language == "ja":
+        return any(map(is_content_character, characters))
+    return language == "zh" and word_frequency(characters, "zh") < _FREQUENT_CHARACTERS
+
+
+def is_content_character(character: str) -> bool:
+    """Whether a character is Chinese or katakana: hiragana mostly are particles and endings."""
+    return re.fullmatch(f"[{HAN}\u30a0-\u30ff]", character) is not None
+
+
+_FREQUENT_CHARACTERS = 1e-3
+"""Share of all Chinese words that those of grammar have, such as 了 and 把."""
 
 
 @functools.cache

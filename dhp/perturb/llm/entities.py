@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from dhp.content.catalog import read_list
 from dhp.core.english import SHORT
+from dhp.core.language import HAN
 from dhp.core.words import zipf
 from dhp.perturb.facts.lists import LANGUAGES, FactLists
 from dhp.perturb.llm.any_language import is_slip
@@ -96,9 +97,11 @@ def _entities_fault_in_any_language(
     if any(_plain(change.old) == _plain(change.new) for change in replaced):
         return SAME_ENTITY
     if cased:
-        replaced = [
-            c for c in replaced if any(word.text != word.text.lower() or word.is_number for word in c.old)
-        ]
+        replaced = [change for change in replaced if any(map(_is_marked, change.old))]
+        if any(not any(map(_is_marked, change.new)) for change in replaced):
+            return DESCRIBED
+    elif any(_is_inflected(change.old) and _is_inflected(change.new) for change in replaced):
+        return NO_ENTITY
     if not replaced:
         return NO_ENTITY
     different = _different(replaced)
@@ -107,6 +110,19 @@ def _entities_fault_in_any_language(
     if sum(any(c.isdigit() for c in word.text) for word in before) > 1 and _digits_left(before, made):
         return FEW_ENTITIES
     return FEW_ENTITIES if different < 2 and len(before) > SHORT else None
+
+
+def _is_marked(word: Word) -> bool:
+    """Whether a capital or a figure tells that a word may be an entity, in any language."""
+    return word.text != word.text.lower() or word.is_number
+
+
+_INFLECTED = re.compile(f"[{HAN}][\u3040-\u309f]+")
+
+
+def _is_inflected(side: Sequence[Word]) -> bool:
+    """Whether characters are a verb or an adjective of Japanese."""
+    return _INFLECTED.fullmatch("".join(word.text for word in side)) is not None
 
 
 def _different(replaced: Sequence[Change]) -> int:

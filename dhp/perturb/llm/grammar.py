@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from dhp.content.catalog import read_list
+from dhp.core.language import WITHOUT_SPACES
 from dhp.core.specs import Spec
-from dhp.perturb.llm.any_language import SHORT_WORD, is_akin, is_frequent, is_word
+from dhp.perturb.llm.any_language import SHORT_WORD, adds_content, is_akin, is_frequent, is_word
 from dhp.perturb.llm.english_grammar import broken_words
 from dhp.perturb.llm.words import MARKS, Change, Word, carries_meaning, changes, is_form, is_spelt, words
 
@@ -48,7 +49,10 @@ def grammar_fault(original: str, revised: str, count: int | str, language: str |
             return MISSPELT
         if not _same_content(before, made):
             return NO_GRAMMAR
-    changed = sum(max(len(change.old), len(change.new)) for change in made)
+    if language in WITHOUT_SPACES:  # there words are characters
+        changed = len(made)
+    else:
+        changed = sum(max(len(change.old), len(change.new)) for change in made)
     least = 3 if count == "all" else int(count)
     if changed < least:
         return FEW_ERRORS
@@ -82,6 +86,9 @@ def _grammar_fault_in_any_language(
 ) -> str | None:
     """Why changed words are no other forms of the words that stood there, as far as their letters tell."""
     known = {word.base for word in before}
+    if language in WITHOUT_SPACES:
+        added = ("".join(word.text for word in change.new if word.base not in known) for change in made)
+        return NO_GRAMMAR if any(some and adds_content(some, language) for some in added) else None
     new = [(change, word) for change in made for word in change.new if word.base not in known]
     if any(word.text not in MARKS and not is_word(word.base, language) for _, word in new):
         return MISSPELT

@@ -14,6 +14,7 @@ from dhp.perturb.llm.any_language import (
     denies,
     further_opposites,
     is_akin,
+    is_content_character,
     is_denial,
     may_deny,
     plain_words,
@@ -158,10 +159,15 @@ def _fault_in_any_language(gap: str, index: int, old: Sequence[str]) -> str | No
     if len(new) > 2 * len(sources[index]) + 6:
         return MANY_SENTENCES
     source = sources[index]
-    known = [word for word in source if len(word) > SHORT_WORD or _is_cjk(word)] or source
+    if any(map(_is_cjk, new)):
+        content = list(filter(is_content_character, new)) or new
+        return None if sum(word in source for word in content) >= _RELATED * len(content) else UNRELATED
+    known = [word for word in source if len(word) > SHORT_WORD] or source
     return None if any(is_akin(word, known) for word in new) else UNRELATED
 
 
+_RELATED = 0.3
+"""Share of its Chinese and Japanese characters that a rephrasing has of its sentence."""
 _COPY = 0.92
 """Similarity of words from which a sentence is a copy of another."""
 
