@@ -61,10 +61,16 @@ def _denials(language: str | None) -> _Known | None:
 
 
 _LETTERS = re.compile(rf"[{CJK}]|[^\W\d_{CJK}]+")
-_CHINESE_NEGATIONS = re.compile("不|没|無|无|未|非|否|别")
+_NEGATIONS = {
+    "zh": re.compile("不|没|無|无|未|非|否|别"),
+    "ja": re.compile("(?<!しか)な(?:い|か)|ませ?ん|ず(?:に|[、。])"),
+}
+"""What denies in languages without spaces; しかない is "only"."""
 _LIKE = 0.6
 """Share of the longer of two words that they have in common from the start, from which they may be forms of
 one."""
+_ENDING = 2
+"""Letters that an ending has at most beside a doubled one, as in `Bus`, `Busses`."""
 _LONGEST = 2.5
 """Letters of the longer one to each that they have in common, as of `appris` and `apprendre`."""
 _LETTERS_OF_A_SLIP = 2
@@ -76,8 +82,8 @@ _SHORT = 4
 
 def denies(text: str, language: str | None) -> bool | None:
     """Whether a sentence denies something; None in a language whose words are not known."""
-    if language == "zh":
-        return _CHINESE_NEGATIONS.search(text) is not None
+    if language in _NEGATIONS:
+        return _NEGATIONS[language].search(text) is not None
     known = _denials(language)
     if known is None:
         return None
@@ -137,10 +143,11 @@ def _without_accents(word: str) -> str:
 def _shared_start(one: str, other: str) -> bool:
     if one == other:
         return True
+    shortest = min(len(one), len(other))
     longest = max(len(one), len(other))
-    shared = next(
-        (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
-    )
+    shared = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), shortest)
+    if shared == shortest > _ENDING >= longest - shared - 1:
+        return True
     return shared >= max(2, _LIKE * longest) or (shared >= _SHORT and longest <= _LONGEST * shared)
 
 

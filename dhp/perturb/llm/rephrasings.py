@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dhp.content.catalog import read_list
 from dhp.core.english import FUNCTION_WORDS
 from dhp.core.sentences import sentences
-from dhp.core.words import zipf
+from dhp.core.words import word_frequency, zipf
 from dhp.perturb.facts.lists import LANGUAGES, FactLists
 from dhp.perturb.llm.any_language import (
     SHORT_WORD,
@@ -92,7 +92,13 @@ def _contradicts(gap: str, sentence: str, text: str, language: str | None) -> bo
 def _is_content(word: str, language: str | None) -> bool:
     if is_denial(word, language) or (language == "en" and word in FUNCTION_WORDS):
         return False
-    return len(word) > SHORT_WORD or _is_cjk(word)
+    if _is_cjk(word):
+        return True
+    return len(word) > SHORT_WORD and word_frequency(word, language) < _MOST_FREQUENT
+
+
+_MOST_FREQUENT = 1e-3
+"""Share of all words that words without a meaning of their own have, such as `schon`."""
 
 
 def _says_the_opposite(gap: str, sentence: str, language: str | None) -> bool:

@@ -20,11 +20,20 @@ class NumberWords(Spec):
 
 
 @functools.cache
-def _values_of(language: str | None) -> Mapping[str, int]:
+def _values_of(language: str | None) -> Mapping[str, float]:
     """Word -> its value; empty in a language without a list."""
     lists: NumberWords = read_list("number_words", NumberWords)
     entries = " ".join(lists.languages.get(language or "", ())).split()
-    return {word: int(value) for word, value in zip(entries[::2], entries[1::2], strict=True)}
+    return {word: float(value) for word, value in zip(entries[::2], entries[1::2], strict=True)}
+
+
+_OFTEN_NONE = frozenset(("one", "first", "second"))
+"""English words that are numbers in some places alone: "no one", "first of all"."""
+
+
+def is_number_word(word: str) -> bool:
+    """Whether a word in small letters is a number in English."""
+    return word in _values_of("en") and word not in _OFTEN_NONE
 
 
 def values(words: Iterable[str], language: str | None) -> list[str]:
@@ -65,7 +74,7 @@ def _is_large(number: str) -> bool:
     return number.count(".") > 1 or float(number) >= _SMALL
 
 
-def _value(word: str, known: Mapping[str, int]) -> float | None:
+def _value(word: str, known: Mapping[str, float]) -> float | None:
     plain = _ORDINAL.sub("", word)
     if _DIGITS.fullmatch(plain):
         figures = _THOUSANDS.sub("", plain).replace(",", ".")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dhp.core import english
 from dhp.core.words import zipf
+from dhp.perturb.llm.values import is_number_word
 
 CJK = r"\u3040-\u30ff\u3400-\u9fff"
 _WORD = re.compile(rf"[{CJK}]|[^\W{CJK}]+(?:[.,:]\d+)*(?:['’][^\W{CJK}]+)*|[.!?](?=[\s\"”’')\]]|$)|[。！？]")
@@ -14,11 +15,6 @@ MARKS = frozenset(".!?。！？")
 _TITLES = r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bProf)(?<!\bSt)(?<!\b[A-Z])"
 _BEFORE_A_SENTENCE = re.compile(rf"(?:^|{_TITLES}\.|[!?:。！？\n])[\s\"“”„‘'«(\[*•-]*$")
 _ENDINGS = re.compile(r"(?:n't|'s|'re|'ve|'ll|'d|'m|')$")
-_NUMBERS = frozenset(
-    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million "
-    "billion trillion dozen half third quarter fifth twice".split()
-)
 FUNCTION_WORDS = english.FUNCTION_WORDS | frozenset(
     "every everybody everyone everything either neither both none noone nobody nothing someone somebody "
     "something anyone anybody anything ones oneself others whatever whichever whoever yourself yourselves "
@@ -59,7 +55,7 @@ class Word:
     @property
     def is_number(self) -> bool:
         """Whether it is a number in digits or words."""
-        return self.text[0].isdigit() or self.base in _NUMBERS
+        return self.text[0].isdigit() or is_number_word(self.base)
 
     @property
     def is_entity(self) -> bool:
