@@ -141,8 +141,8 @@ def _names(text: Sequence[Word]) -> list[str]:
 
 def _are_said(names: Sequence[str], text: Sequence[Word]) -> bool:
     """Whether a text has each name in some form, as `Oaxacan` of `Oaxaca`."""
-    there = {word.base for word in text}
-    return all(name in there or is_akin(name, there) for name in names)
+    bases = {word.base for word in text}
+    return all(name in bases or is_akin(name, bases) for name in names)
 
 
 _CHECKS: dict[str, Callable[[str, str, int | str, str | None], str | None]] = {
