@@ -200,7 +200,7 @@ def _passes(texts: Sequence[Candidate], chosen: ProbeChoice) -> Iterator[list[Ca
 def _rated(
     judge: Judge, part: PerturbedDataset, task: Task, chosen: ProbeChoice, progress: Progress | None
 ) -> "pd.DataFrame":
-    """The ratings of all texts of a dataset, each as often as the probes need it."""
+    """The ratings of all texts of a dataset, each as often as the probes need it, sorted."""
     import pandas as pd
 
     passes = [*_passes(part.candidates(), chosen)]
@@ -215,8 +215,9 @@ def _rated(
             place = (r.example, r.variant, r.metric, repeat, r.sample)
             rows.append((*place, r.score, r.status, r.raw, r.rule))
             shown(len(rows))
-    columns = ["example", "variant", "metric", "repeat", "sample", "score", "status", "raw", "rule"]
-    return pd.DataFrame(rows, columns=columns)
+    places = ["example", "variant", "metric", "repeat", "sample"]
+    table = pd.DataFrame(rows, columns=[*places, "score", "status", "raw", "rule"])
+    return table.sort_values(places, ignore_index=True)
 
 
 def _shown(judge: Judge, dataset: str, total: int, progress: Progress | None) -> Callable[[int], None]:
@@ -237,7 +238,7 @@ class _Scores:
         self, table: "pd.DataFrame", part: PerturbedDataset, task: Task, chosen: ProbeChoice
     ) -> None:
         self.metrics = [metric.name for metric in task.metrics]
-        self.examples = [example.id for example in part.dataset.examples]
+        self.examples = sorted(example.id for example in part.dataset.examples)
         scored = table[table["status"] == "scored"]
         means = scored.groupby(["variant", "repeat", "example", "metric"], as_index=False)["score"].mean()
         self._tables = dict(iter(means.groupby(["variant", "repeat"])))

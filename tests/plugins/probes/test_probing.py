@@ -32,6 +32,33 @@ def test_an_ideal_judge_passes_every_probe() -> None:
     assert set(states(probe("mock/ideal")).values()) == {"still", "does not rise", "falls", "stable"}
 
 
+def test_rows_in_another_order_give_the_same_figures_and_files(tmp_path: Path, dhp: Run) -> None:
+    rows = [
+        f'{{"source": "Ann has {i} cats.", "output": "She has {i} of them, at sea."}}\n' for i in range(9)
+    ]
+    written = []
+    for name, lines in (("one", rows), ("other", rows[::-2] + rows[-2::-2])):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "t.jsonl").write_text("".join(lines))
+        way = (
+            "--model",
+            "mock/noisy",
+            "--metric",
+            "fluency",
+            "--probe",
+            "calibration",
+            "--probe",
+            "stability",
+        )
+        done = dhp(
+            "probe", *way, "--dataset", f"{name}/t.jsonl", "--task", "summarization", "--out", f"{name}/o"
+        )
+        assert done.code == 0, done.err
+        files = ("probes.json", "ratings.parquet")
+        written.append([(tmp_path / name / "o" / file).read_bytes() for file in files])
+    assert written[0] == written[1]
+
+
 def likes_length(c: Candidate, metric: str) -> float:
     return min(5.0, 1 + len(c.text) / 200)
 
