@@ -33,26 +33,13 @@ def test_an_ideal_judge_passes_every_probe() -> None:
 
 
 def test_rows_in_another_order_give_the_same_figures_and_files(tmp_path: Path, dhp: Run) -> None:
-    rows = [
-        f'{{"source": "Ann has {i} cats.", "output": "She has {i} of them, at sea."}}\n' for i in range(9)
-    ]
+    rows = [f'{{"source": "Ann has {i} cats.", "output": "She has {i}, all at sea."}}\n' for i in range(9)]
+    way = "--model mock/noisy --metric fluency --probe calibration --probe stability --task summarization"
     written = []
     for name, lines in (("one", rows), ("other", rows[::-2] + rows[-2::-2])):
         (tmp_path / name).mkdir()
         (tmp_path / name / "t.jsonl").write_text("".join(lines))
-        way = (
-            "--model",
-            "mock/noisy",
-            "--metric",
-            "fluency",
-            "--probe",
-            "calibration",
-            "--probe",
-            "stability",
-        )
-        done = dhp(
-            "probe", *way, "--dataset", f"{name}/t.jsonl", "--task", "summarization", "--out", f"{name}/o"
-        )
+        done = dhp("probe", *way.split(), "--dataset", f"{name}/t.jsonl", "--out", f"{name}/o")
         assert done.code == 0, done.err
         files = ("probes.json", "ratings.parquet")
         written.append([(tmp_path / name / "o" / file).read_bytes() for file in files])
