@@ -16,6 +16,8 @@ from dhp.core.code import code_lines
 
 Span = tuple[int, int]
 """(start, end)."""
+_REMEMBERED = 1024
+"""Texts whose structure is remembered, as each perturber of a table asks for it."""
 
 _SIGNS = range(0xF0000, 0xFFFF0)
 """Private-use characters: each hidden piece has one of its own, as far as they last."""
@@ -78,7 +80,7 @@ class Masked:
         return _RUN.sub(lambda run: self.pieces.get(run[1], run[0]), edited) if self.pieces else edited
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=_REMEMBERED)
 def masked(text: str, *, codes: bool = False) -> Masked:
     """Hide all that is no prose, and with `codes` numbers of orders, names of variables and the like.
 
@@ -170,7 +172,7 @@ class _Structure:
     """Lines of code without a fence, which are also fixed."""
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=_REMEMBERED)
 def _structure(text: str) -> _Structure:
     lines = list(_lines(text))
     shown = [text[a:b] for a, b in lines]
