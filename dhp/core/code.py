@@ -22,15 +22,15 @@ from dhp.core.language import CJK
 # Tokens ----------------------------------------------------------------------------------------------------
 
 _WORD = re.compile(
-    r"(?![a-z]+[A-Z])[^\W\d_]+(?:['’&/·-]+[^\W\d_]+)*"  # no camelCase
+    r"(?![a-z]+[A-Z])[^\W\d_]+(?:(?:['’&/·—–…\xad-]+|\.{3})[^\W\d_]+)*"  # no camelCase
     r"|(?:[^\W\d_]\.)+[^\W\d_]?"  # e.g, U.S
     rf"|\S*[{CJK}]\S*"
 )
 _NUMBER = re.compile(
-    r"[-+±~≈<>≤≥]?[$€£¥#§]?\d[\d.,:/'’x×–-]*(?:[%‰°²³]|[^\W\d_]{1,3}[²³]?(?:[/-][^\W\d_]{1,12})?)?"
-    r"|[^\W\d_]{1,3}\d{1,3}[^\W\d_]{0,3}"
+    r"[-+±~≈<>≤≥]?[$€£¥#§]?\d[\d.,:/'’x×–-]*(?:[%‰²³]|°[CF]?|[^\W\d_]{1,3}[²³]?(?:[/-][^\W\d_]{1,12})?)?"
+    r"|°[CF]|[^\W\d_]{1,3}\d{1,3}[^\W\d_]{0,3}|\d+(?:st|nd|rd|th|s)?(?:[-–][^\W\d_]+)+|[^\W\d_]+-\d+s?"
 )
-"""With a unit; also short codes of letters and digits, such as `CO2` and `B12`."""
+"""With a unit; also `12-year-old`, and short codes of letters and digits, such as `CO2` and `B12`."""
 _ADDRESS = re.compile(r"\W*(?:https?://|www\.|mailto:)\S+|\W*[\w.+-]+@[\w-]+(?:\.[\w-]+)+\W*|\W*<[a-z]+>\W*")
 """Also a placeholder, such as `<name>`."""
 _MENTION = re.compile(r"@[^\W\d_]\w+\W*")
@@ -74,6 +74,11 @@ def _token(token: str, *, first: bool) -> _Token:
         if says_nothing or (not first and (_TOPIC.fullmatch(token) or _MENTION.fullmatch(token)))
         else _Token.SIGN
     )
+
+
+def is_sign(token: str) -> bool:
+    """Whether a token between white space is a sign of code, wherever it stands."""
+    return _token(token, first=False) is _Token.SIGN
 
 
 _BEGINNING = 200

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from dhp.core.code import code_lines
+from dhp.core.code import code_lines, is_sign
+from dhp.core.language import CJK
 
 Span = tuple[int, int]
 """(start, end)."""
@@ -41,10 +42,18 @@ _INLINE = re.compile(
 """Code, links and images, addresses, marks of emphasis, formulas of LaTeX, HTML, paths."""
 _CODE = re.compile(
     r"(?<![^\W_])(?=[\w+./:#-]*[^\W\d_])(?=(?:[\w+./:#-]*?\d){2})(?!\d+[^\W\d_]{1,3}(?![\w-]))"
-    r"\w+(?:[+./:#-]\w+)*|\b\d{8,}\b|\b[^\W_]+(?:_[^\W_]+)+\b|\b\w+\(\)"
+    r"\w+(?:[+./:#-]\w+)*"  # 1Z999AA10123456784
+    r"|\b\d{8,}\b|#\d+\b|\b\d{4}/\d{3,}\b"
+    r"|\b[A-Z]{2,}-\d\w*"  # GPT-4o
+    r"|\b\d+(?:[./-]\d+){2,}\b|(?<!\w)\+?\d+(?: [ (]?\d{2,}\)?){2,}\b"  # 192.168.0.1, +44 20 7946 0018
+    r"|\b[A-Z]{2}\d{2}(?: [\dA-Z]{2,4}){3,}\b|\b[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b"  # accounts, postcodes
+    r"|\b[^\W_]+(?:_[^\W_]+)+\b|\b\w+\(\)|\b[a-z]{2,12}(?:[A-Z][a-z]{1,12}){1,4}\b"  # max_tokens, fooBar
 )
-"""A token of letters and two digits or more, many digits, a name of a program: nobody would take a slip in it
-for a typing error."""
+"""Codes, numbers of orders, telephones and accounts, names of programs: nobody would take a slip in them for
+a typing error."""
+_TOKEN = re.compile(rf"[^\s{CJK}]*[^\s\w,;!?'’“”{CJK}][^\s{CJK}]*")
+"""A token that holds more than letters."""
+_ROUND = re.compile(r"[\"'“”‘’«»(\[]*(?P<core>.*?)[\"'“”‘’«».,;:!?…]*(?P<closing>[)\]]?)[\"'“”‘’«».,;:!?…]*")
 _DIGITS, _HAN = r"[\d０-９]{1,3}", r"[一二三四五六七八九十]{1,3}"
 _BULLET = r"(?:[-*+•‣▪●○◦·–—\uf0b7][ \t]+(?:\[[ xX]\][ \t]+)?)"
 _DASHES = ("–", "—")
@@ -108,12 +117,24 @@ def _meets(span: Span, others: Iterable[Span]) -> bool:
 
 def _apart(text: str, hidden: Sequence[Span]) -> Iterator[Span]:
     """The codes that meet nothing of what is hidden; both are in order of position."""
-    following = 0
-    for match in _CODE.finditer(text):
-        while following < len(hidden) and hidden[following][1] <= match.start():
+    following, done = 0, 0
+    for start, end in sorted([*(match.span() for match in _CODE.finditer(text)), *_signs(text)]):
+        while following < len(hidden) and hidden[following][1] <= start:
             following += 1
-        if following == len(hidden) or match.end() <= hidden[following][0]:
-            yield match.span()
+        if start >= done and (following == len(hidden) or end <= hidden[following][0]):
+            done = end
+            yield start, end
+
+
+def _signs(text: str) -> Iterator[Span]:
+    """The tokens that are signs of code, without the marks of the sentence round them."""
+    for token in _TOKEN.finditer(text):
+        if is_sign(token[0]):
+            bare = _ROUND.fullmatch(token[0])
+            if bare and bare["core"]:
+                is_closed = bare["closing"] and any(opening in bare["core"] for opening in "([")
+                end = bare.end("closing") if is_closed else bare.end("core")
+                yield token.start() + bare.start("core"), token.start() + end
 
 
 def code_spans(text: str) -> tuple[Span, ...]:

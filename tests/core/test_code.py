@@ -151,6 +151,18 @@ def test_code_between_prose_stays_as_it_is(name: str) -> None:
         "1Z999AA10123456784",
         "me@mail.org",
         "max_tokens",
+        "C:\\Users\\Anna",
+        "backup.tar.gz",
+        "192.168.0.1",
+        "+44 20 7946 0018",
+        "DE02 1203 0000 0000 2020 51",
+        "--force",
+        "SW1A 1AA",
+        "example.org/path",
+        "{{order}}",
+        "f(x)",
+        "fooBar",
+        "#4711",
     ],
 )
 @pytest.mark.parametrize("name", ["random_typos", "random_deletions"])

@@ -420,7 +420,7 @@ def test_what_cannot_be_done_is_not_applicable(name: str, text: str, reason: str
 
 def test_nine_never_becomes_ten() -> None:
     for seed in range(200):
-        assert "10" not in apply("random_typos", "9999 9999 9999", seed, k=1).text
+        assert "10" not in apply("random_typos", "9999, 9999, 9999", seed, k=1).text
 
 
 @pytest.mark.parametrize("name", ["random_typos", "random_deletions"])
