@@ -13,6 +13,9 @@ from dhp.core.sentences import sentences
 from dhp.core.specs import ListReader
 from dhp.core.words import words
 from dhp.perturb.api import Edited, perturber
+from dhp.perturb.cuts import insertion
+from dhp.perturb.edits import applied
+from dhp.perturb.whole_sentences import whole_sentences
 from dhp.plugins.conversations.choice import LIST, ONE_OR_ALL, StockSentences, latest, with_texts
 from dhp.plugins.conversations.conversation import Judged
 
@@ -51,7 +54,8 @@ def constraint_broken(
         raise NotApplicable("the answers keep no constraint on form")
     for each in drawn(kept, rng):
         texts = [each.broken(answer) for answer in answers]
-        if all(other is each or all(map(other.holds, texts)) for other in kept):
+        is_broken = not any(map(each.holds, texts))
+        if is_broken and all(other is each or all(map(other.holds, texts)) for other in kept):
             return with_texts(judged, dict(zip(places, texts, strict=True)))
     raise NotApplicable("no constraint can be broken without another one")
 
@@ -96,19 +100,37 @@ def constraints(system: str, closing: Mapping[str, Sequence[str]], language: str
 
 def _of_length(most: int, counted: Callable[[str], Sequence[str]], closing: Sequence[str]) -> Constraint:
     def lengthened(text: str) -> str:
-        """The answer with as many closing sentences as it takes to be too long."""
-        for number in range(most + 1):
+        """The answer with as many closing sentences as it takes to be too long, or with all of them."""
+        last = _last_sentence(text)
+        for sentence in _from_any(closing, text):
             if len(counted(text)) > most:
                 break
-            text = f"{text} {closing[number % len(closing)]}"
+            edit = insertion(text, last, sentence)
+            text, last = applied(text, [edit])[0], last + len(edit[2])
         return text
 
     return Constraint(lambda text: len(counted(text)) <= most, lengthened)
 
 
+def _from_any(sentences: Sequence[str], text: str) -> Sequence[str]:
+    """The sentences from one on that depends on the text, so that answers do not all get the same ones."""
+    first = len(text) % len(sentences)
+    return [*sentences[first:], *sentences[:first]]
+
+
+def _last_sentence(text: str) -> int:
+    """Where the last sentence before a signature ends."""
+    try:
+        places = [end for _, end in whole_sentences(text, None)]
+    except NotApplicable:
+        places = []
+    return places[-1] if places else len(text.rstrip())
+
+
 def _without(foreign: Sequence[str]) -> Constraint:
     return Constraint(
-        lambda text: not any(sentence in text for sentence in foreign), lambda text: f"{text} {foreign[0]}"
+        lambda text: not any(sentence in text for sentence in foreign),
+        lambda text: applied(text, [insertion(text, _last_sentence(text), _from_any(foreign, text)[0])])[0],
     )
 
 
@@ -132,7 +154,7 @@ def _of_format(system: str, closings: Sequence[str]) -> Iterator[Constraint]:
 
     forbidden_list = asks(rf"{_NO}(?:lists?|bullets?|bullet points?)\b")
     if closings and asks(r"\bJSON\b"):
-        yield Constraint(_is_json, lambda text: f"{text}\n\n{closings[0]}")
+        yield Constraint(_is_json, lambda text: f"{text}\n\n{_from_any(closings, text)[0]}")
     if forbidden_list:
         yield Constraint(
             lambda text: not _ITEM.search(text),

@@ -256,15 +256,23 @@ def test_only_the_assistant_is_damaged_and_the_same_way_again(rows: list[dict[st
 
 
 HELD = "One. Two."
+
+
+def stock(language: str, text: str) -> str:
+    """The sentence that a text gets first."""
+    known = STOCK.closing[language]
+    return known[len(text) % len(known)]
+
+
 BROKEN: Mapping[str, tuple[str, str, str]] = {
-    "sentences": ("Answer in at most two sentences.", HELD, f"{HELD} {STOCK.closing['en'][0]}"),
-    "words": ("Keep it under 3 words.", HELD, f"{HELD} {STOCK.closing['en'][0]}"),
-    "language": ("Always reply in English.", HELD, f"{HELD} {STOCK.closing['de'][0]}"),
+    "sentences": ("Answer in at most two sentences.", HELD, f"{HELD} {stock('en', HELD)}"),
+    "words": ("Keep it under 3 words.", HELD, f"{HELD} {stock('en', HELD)}"),
+    "language": ("Always reply in English.", HELD, f"{HELD} {stock('de', HELD)}"),
     "beginning": ('Begin every reply with "Desk:" please.', "Desk: one. Two.", "one. Two."),
     "end": ("End each answer with “Stay safe.”", "One. Stay safe.", "One."),
     "no list": ("Do not use bulleted lists.", HELD, "- One.\n- Two."),
     "list": ("Use a bulleted list in every answer.", "- One.\n- Two.", "One. Two."),
-    "JSON": ("Answer with valid JSON only.", '{"a": 1}', f'{{"a": 1}}\n\n{STOCK.closing["en"][0]}'),
+    "JSON": ("Answer with valid JSON only.", '{"a": 1}', f'{{"a": 1}}\n\n{stock("en", "8 places")}'),
     "plain text": ("Write plain text, no Markdown.", HELD, "**One.** Two."),
     "emojis": ("Never use emojis.", HELD, "One. Two. \U0001f642"),
     "exclamation marks": ("No exclamation marks.", HELD, "One. Two!"),
@@ -305,6 +313,17 @@ def test_one_constraint_is_broken_and_no_other() -> None:
     assert blocks(both["major"] or "")[1::2] == [("Assistant:", "One."), ("Assistant:", "Two.")]
     assert constrained("Be kind.", "One.", "Two.") == {"minor": None, "major": None}
     assert constrained("At most 3 words.", "One two three four.", "Five.")["major"] is None
+
+
+def test_a_reply_that_gets_too_long_says_nothing_twice_and_is_still_signed() -> None:
+    reply = "Your lamp was sent on Monday.\n\nKind regards,\nThe lamp desk"
+    longer = constrained("Use at most 40 words.", reply)["minor"]
+    assert longer is not None
+    assert longer.endswith("\n  \n  Kind regards,\n  The lamp desk")
+    added = [sentence for sentence in STOCK.closing["en"] if sentence in longer]
+    assert len(added) > 1
+    assert all(longer.count(sentence) == 1 for sentence in added)
+    assert constrained("Use at most 900 words.", reply)["minor"] is None
 
 
 def test_rules_for_texts_reach_the_assistant_alone() -> None:
