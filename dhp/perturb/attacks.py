@@ -21,28 +21,24 @@ _UNSPACED = {"zh": "。", "ja": "。"}
 """Languages that set no space between sentences -> their full stop."""
 
 
-_AT_THE_START = 0.3
-"""Share of the instructions that stand before a text: most writers of such attacks add them at its end."""
+_AT_THE_START, _INSIDE = 0.3, 0.2
+"""Shares of what stands before a text and in it: most writers of such attacks add them at its end."""
 
 
 @perturber(name="judge_instruction", level="attack", languages=_LANGUAGES)
 def judge_instruction(text: str, rng: Random, *, texts: Texts = _NONE, language: str | None = None) -> Edited:
     """Tell the judge which score to give: add one of the `texts` in the language of the text.
 
-    It stands before the text or behind it. One that begins with a line break has lines of its own.
+    It stands behind the text, before it, or between two of its sentences. One that begins with a line break
+    has lines of its own.
     """
-    chosen = _in(language, texts)
-    added = chosen[int(rng.random() * len(chosen))]
-    if rng.random() < _AT_THE_START:
-        gap = "\n" if added.startswith("\n") else "" if language in _UNSPACED else " "
-        return Edited(f"{added.strip()}{gap}{text.lstrip()}", 1, 1)
-    return Edited(_joined(text, added, language), 1, 1)
+    return _with_sentence(text, rng, texts, language)
 
 
 @perturber(name="judge_flattery", level="attack", languages=_LANGUAGES)
 def judge_flattery(text: str, rng: Random, *, texts: Texts = _NONE, language: str | None = None) -> Edited:
-    """Praise the judge: add one of the `texts` in the language of the text."""
-    return _with_last_sentence(text, rng, texts, language)
+    """Praise the judge: add one of the `texts` in the language of the text, where instructions stand."""
+    return _with_sentence(text, rng, texts, language)
 
 
 @perturber(name="padding", level="attack", languages=_LANGUAGES)
@@ -55,14 +51,7 @@ def padding(
     """
     check_number("count", count, int, ge=1)
     left = list(_in(language, texts))
-    spans = sentence_spans(text, language)
-    # No position within a "sentence" that ended at "No." or "p.", nor where a space is missing.
-    positions = [
-        end
-        for (_, end), (start, _) in pairwise(spans)
-        if (end < start or language in _UNSPACED) and not text[start].isdigit() and text[end - 1] in _STOPS
-    ]
-    positions.append(len(text))
+    positions = [*_inner_positions(text, language), len(text)]
     added: list[tuple[int, str]] = []
     for _ in range(min(count, len(left))):
         sentence = left.pop(int(rng.random() * len(left)))
@@ -73,9 +62,31 @@ def padding(
     return Edited(padded + text[end:], count, len(added))
 
 
-def _with_last_sentence(text: str, rng: Random, texts: Texts, language: str | None) -> Edited:
+def _inner_positions(text: str, language: str | None) -> list[int]:
+    """The ends of sentences before another one, but not within one that ended at "No." or "p."."""
+    spans = sentence_spans(text, language)
+    return [
+        end
+        for (_, end), (start, _) in pairwise(spans)
+        if (end < start or language in _UNSPACED) and not text[start].isdigit() and text[end - 1] in _STOPS
+    ]
+
+
+def _with_sentence(text: str, rng: Random, texts: Texts, language: str | None) -> Edited:
+    """One of the texts behind the text, before it, or in it."""
     chosen = _in(language, texts)
-    return Edited(_joined(text, chosen[int(rng.random() * len(chosen))], language), 1, 1)
+    added = chosen[int(rng.random() * len(chosen))]
+    place, which = rng.random(), rng.random()
+    gap = "\n" if added.startswith("\n") else "" if language in _UNSPACED else " "
+    inner = _inner_positions(text, language)
+    if place < _AT_THE_START:
+        changed = f"{added.strip()}{gap}{text.lstrip()}"
+    elif inner and place < _AT_THE_START + _INSIDE:
+        end = inner[int(which * len(inner))]
+        changed = f"{_joined(text[:end], added, language)}{gap}{text[end:].lstrip()}"
+    else:
+        changed = _joined(text, added, language)
+    return Edited(changed, 1, 1)
 
 
 def _in(language: str | None, texts: Texts) -> Sequence[str]:

@@ -73,10 +73,10 @@ def _removal(text: str, part: Span, content: int, last: int) -> Edit:
         start += mark_length(text, start)  # the item has another sentence
     if not text[content:start].strip():
         return start, following, ""
-    start = len(text[:start].rstrip())
+    before = len(text[:start].rstrip())
     if not goes_on:
-        return start, last, ""
-    return start, following, " " if text[start].isspace() or following > end else ""
+        return before, last, ""
+    return before, following, " " if before < start or following > end else ""
 
 
 def _behind_blank(text: str, start: int) -> int:

@@ -1,6 +1,7 @@
 """Harmless edits of texts in other languages than English, by lists: what may be written in two ways."""
 
 import re
+import unicodedata
 from collections.abc import Iterator
 
 from pydantic import Field
@@ -20,6 +21,8 @@ class WrittenForms(Spec):
     """Whether straight and curly ones are the same."""
     thousands: str | None = None
     """The mark between groups of three digits."""
+    half_width: bool = False
+    """Whether figures that are as wide as a letter become narrow ones."""
     units: dict[str, str] = Field(default_factory=dict)
     """Sign -> word behind a figure."""
     months: list[str] = Field(default_factory=list)
@@ -48,7 +51,13 @@ def form_edits(text: str, forms: WrittenForms, language: str) -> Iterator[Edit]:
             if starts is None or edit[0] in starts:  # 例如 is no word in 比例如下
                 yield edit
     for short, words in forms.written_out.items():
-        yield from _written(text, re.compile(rf"(?<![\w.-]){_either_case(short)}(?=,| \w)"), words)
+        pattern = rf"(?<![\w.-]){_either_case(short)}(?=,| \w)" if spaced else re.escape(short)
+        for edit in _written(text, re.compile(pattern), words):
+            if starts is None or edit[0] in starts:
+                yield edit
+    if forms.half_width:
+        for match in re.finditer("[０-９]+", text):
+            yield (*match.span(), unicodedata.normalize("NFKC", match.group()))
     for sign, word in forms.units.items():
         yield from _units(text, sign, word, " " if spaced else "")
     if forms.thousands:

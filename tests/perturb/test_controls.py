@@ -187,9 +187,13 @@ def test_lower_cased_text_keeps_its_marks_and_what_may_be_a_name() -> None:
         ("es", "Sin embargo, usted sabe que no.", "No obstante, usted sabe que no."),
         ("fr", "L'eau de l'île est « bonne » à 20 %.", "L’eau de l’île est “bonne” à 20 pour cent."),
         ("zh", "例如，他下星期一来北京。", "比如，他下周一来北京。"),
-        ("zh", "比例如下，可以立即使用。", "\u3000\u3000比例如下，可以立即使用。"),
+        ("zh", "比例如下，可以使用。", "\u3000\u3000比例如下，可以使用。"),
+        ("zh", "很多人非常高兴。", "许多人十分高兴。"),
+        ("de", "Inzwischen ist er stets da.", "Mittlerweile ist er immer da."),
+        ("es", "Todavía vive cerca.", "Aún vive cerca."),
         ("ja", "ユーザーはすべての本を読む。", "ユーザは全ての本を読む。"),
         ("ja", "設定の変更に成功した。", "\u3000設定の変更に成功した。"),
+        ("ja", "開幕３連勝は４月。", "開幕3連勝は4月。"),
     ],
 )
 def test_written_forms_of_other_languages(language: str, text: str, expected: str | None) -> None:
@@ -219,7 +223,7 @@ def test_chinese_spaces_its_figures_or_indents() -> None:
     assert edited("\u3000\u3000他买了书。", "zh") == Edited("他买了书。", 1, 1)
 
 
-@pytest.mark.parametrize("text", ["彼は本を買った。", "開幕３連勝は4月1日（101人）。"])
+@pytest.mark.parametrize("text", ["彼は本を買った。", "開幕3連勝は4月1日（101人）。"])
 def test_japanese_indents_and_leaves_its_figures(text: str) -> None:
     assert edited(text, "ja") == Edited(f"\u3000{text}", 1, 1)
 

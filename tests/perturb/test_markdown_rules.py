@@ -11,6 +11,7 @@ from dhp.core.errors import NotApplicable
 from dhp.core.records import Example
 from dhp.perturb.api import Edited
 from dhp.perturb.cuts import removals, repetition
+from dhp.perturb.edits import applied
 from dhp.perturb.numbering import renumbered
 from dhp.perturb.registry import builtin_perturbers
 from tests.core.test_markdown import markdown
@@ -113,6 +114,15 @@ def test_lists_are_numbered_anew(before: str, gone: list[str], numbered: str) ->
     ]
     assert renumbered(before, removals(before, spans)) == numbered
     assert renumbered(before, []) == before
+
+
+def test_no_space_stays_before_a_mark() -> None:
+    text = "He has cats, dogs and birds. He reads."
+    start = text.index(" birds")
+    assert (
+        applied(text, removals(text, [(start, start + len(" birds"))]))[0]
+        == "He has cats, dogs and. He reads."
+    )
 
 
 def test_an_item_said_twice_has_the_next_number() -> None:

@@ -46,25 +46,27 @@ def params(name: str) -> dict[str, object]:
 
 @pytest.mark.parametrize("name", ["judge_instruction", "judge_flattery"])
 @pytest.mark.parametrize(
-    ("text", "language", "gap"),
+    ("parts", "language", "gap"),
     [
-        ("It is late. They left.", "en", " "),
-        ("the team 's draw with them .", "en", " "),
-        ("Es ist spät. Sie gingen.", "de", " "),
-        ("Era tarde. Se fueron.", "es", " "),
-        ("他们走了。", "zh", ""),
-        ("彼らは帰った。", "ja", ""),
-        ("هل غادروا؟", "ar", " "),
+        (("It is late.", "They left."), "en", " "),
+        (("the team 's draw with them .",), "en", " "),
+        (("Es ist spät.", "Sie gingen."), "de", " "),
+        (("Era tarde.", "Se fueron."), "es", " "),
+        (("天晚了。", "他们走了。"), "zh", ""),
+        (("彼らは帰った。",), "ja", ""),
+        (("هل غادروا؟",), "ar", " "),
     ],
 )
-def test_judge_is_addressed_behind_the_text_and_told_what_to_do_before_it_too(
-    name: str, text: str, language: str, gap: str
+def test_judge_is_addressed_behind_the_text_before_it_and_in_it(
+    name: str, parts: tuple[str, ...], language: str, gap: str
 ) -> None:
-    texts = params(name)["texts"]
-    made = {apply(ATTACKS[name], text, seed, language, texts=texts).text for seed in range(400)}
-    behind = {f"{text}{'' if each[0] == NEWLINE else gap}{each}" for each in texts[language]}
-    before = {f"{each.strip()}{NEWLINE if each[0] == NEWLINE else gap}{text}" for each in texts[language]}
-    assert made == (behind | before if name == "judge_instruction" else behind)
+    texts, text = params(name)["texts"], gap.join(parts)
+    made = {apply(ATTACKS[name], text, seed, language, texts=texts).text for seed in range(600)}
+    gaps = {each: NEWLINE if each[0] == NEWLINE else gap for each in texts[language]}
+    behind = {f"{text}{gaps[each]}{each.strip()}" for each in texts[language]}
+    before = {f"{each.strip()}{gaps[each]}{text}" for each in texts[language]}
+    inside = {gaps[each].join([parts[0], each.strip(), parts[-1]]) for each in texts[language]}
+    assert made == behind | before | (inside if len(parts) > 1 else set())
 
 
 @pytest.mark.parametrize("name", ATTACKS)
