@@ -17,7 +17,7 @@ _REASONS = r"(?:reasons?|explanation|rationale|justification|critique|feedback|c
 """Names of blocks that tell the reasons of an answer; one that never ends leaves what stands before it."""
 _SHAPES = (
     (r"< ?", r"(?:\s[^<>]{0,200})?\s?>"),
-    (r"<\|(?:begin_of_|start_|end_of_|end_)?", r"\|>"),
+    (r"<[|｜](?:begin[_▁]of[_▁]|start_|end[_▁]of[_▁]|end_)?", r"(?:[:_](?:start|end|begin))?[|｜]>"),
     (r"\{\{ ?", r" ?\}\}"),
 )
 """What stands before the name of a block and behind it; a slash before the name ends the block."""
@@ -26,7 +26,9 @@ _STEMS = (
     " justification critique feedback comment channel inner_ self<|message unused1 cogit ponder delib"
 ).split()
 """Without any of these there is no mark."""
-_NAMED_CLOSING = re.compile(r".{1,2}\s?/|<\|end_", re.I | re.S)
+_SIGNS = frozenset("<[{◁/")
+"""Without any of these there is no mark that ends thoughts."""
+_NAMED_CLOSING = re.compile(r".{1,2}\s?/|<[|｜]end[_▁]|.*[:_]end[|｜]", re.I | re.S)
 _OF_REASONS = re.compile(rf"[^\w]{{0,5}}(?:begin_of_|start_|end_of_|end_)?{_REASONS}\b", re.I)
 _CHANNEL = re.compile(r"(?:<\|start\|>assistant)?<\|channel\|>\s*(\w+)[^<]{0,80}<\|message\|>")
 _CHANNEL_END = re.compile(r"<\|(?:end|return|start)\|>")
@@ -86,13 +88,16 @@ def _marks() -> _Marks:
     table: Mapping[str, Any] = yaml.safe_load(_FILE.read_text("utf-8"))
     marks = table["marks"]
     names = f"(?:{_THINKING}|{_REASONS})"
-    tags = [rf"{left}(?:/ ?)?{names}{right}" for left, right in _SHAPES]
+    tags = [rf"{left}(?://? ?)?{names}{right}" for left, right in _SHAPES]
     tags.append(r"\[/?(?:think(?:ing)?|thoughts?)\]")  # [Analysis] is a heading
     literal = [re.escape(mark[end]) for mark in marks for end in ("begins", "ends")]
-    around = [each for row in [*marks, *table["headings"]] for each in _answer_marks(row)]
+    around_answers = [each for row in marks for each in _answer_marks(row)]
+    around = [*around_answers, *(each for row in table["headings"] for each in _answer_marks(row))]
+    ends = {each.lower(): True for each in around_answers}  # thoughts may end where the answer begins
+    ends |= {mark["ends"].lower(): mark.get("paired", False) for mark in marks}
     return _Marks(
-        re.compile("|".join([*literal, *tags]), re.I),
-        {mark["ends"].lower(): mark.get("paired", False) for mark in marks},
+        re.compile("|".join([*literal, *map(re.escape, around_answers), *tags]), re.I),
+        ends,
         frozenset(mark["begins"].lower() for mark in marks),
         re.compile("|".join(map(re.escape, around)), re.I),
         [(row["begins"].lower(), row["ends"].lower()) for row in table["headings"]],
@@ -115,7 +120,7 @@ def without_reasoning(text: str) -> str | None:
         return text
     shown = _final_channel(text)
     shown = shown if shown is None else _below_heading(shown)
-    return None if shown is None else _outside(shown)
+    return shown if shown is None or _SIGNS.isdisjoint(shown) else _outside(shown)
 
 
 def unknown_mark(text: str) -> str | None:

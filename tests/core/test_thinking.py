@@ -37,6 +37,25 @@ def test_one_mark_may_close_what_another_opened(opens: str, ends: str) -> None:
     assert (without_reasoning(f"{opens}Rating: 2{ends}4") or "").strip() == "4"
 
 
+@pytest.mark.parametrize("row", [row for row in MARKS if "answer" in row], ids=lambda row: row["begins"])
+def test_thoughts_end_where_the_answer_begins(row: dict[str, str]) -> None:
+    opens = row["answer"].split()[0]
+    assert (without_reasoning(f"{row['begins']}Rating: 2? {opens}Rating: 4") or "").strip() == "Rating: 4"
+
+
+@pytest.mark.parametrize(
+    ("begins", "ends"),
+    [
+        ("<think>", "<//think>"),
+        ("<|think_start|>", "<|think_end|>"),
+        ("<｜begin▁of▁thinking｜>", "<｜end▁of▁thinking｜>"),
+    ],
+)
+def test_a_name_of_thoughts_is_known_in_other_marks(begins: str, ends: str) -> None:
+    assert (without_reasoning(f"{begins}Rating: 2?{ends}Rating: 4") or "").strip() == "Rating: 4"
+    assert without_reasoning(f"{begins}Rating: 2?") is None
+
+
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
