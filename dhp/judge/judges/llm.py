@@ -25,10 +25,10 @@ from dhp.judge.extraction.echo import without_echo
 from dhp.judge.extraction.extracted import UNPARSED, Extracted
 from dhp.judge.extraction.plain import UNKNOWN_MARK, readable
 from dhp.judge.extraction.probabilities import IMPOSSIBLE, expected_score
-from dhp.judge.extraction.question_answers import read_answers, read_choice
 from dhp.judge.extraction.rating import metric_rating, read_answer, read_object
 from dhp.judge.extraction.verdict import read_letter, read_verdict
 from dhp.judge.pairs import ORDERS, OVERALL, Pair, PairVerdict, beside_originals
+from dhp.judge.question_answers import read_answers, read_choice
 from dhp.judge.questions import BETTER
 from dhp.judge.requests import RequestBuilder, TaskSteps
 from dhp.judge.second_answers import R, answers_read, is_second
