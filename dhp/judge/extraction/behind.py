@@ -52,7 +52,7 @@ def _other_value_follows(text: str, end: int, grammar: Grammar, value: Value) ->
 # Words that change a value -------------------------------------------------------------------------------
 
 _OF_WHAT = re.compile(
-    r"[)\"' ]*(?: out of \d+)?[)\"' ]*(?:[ (](?:for|on|in terms of|in|regarding|of) |\()"
+    rf"[)\"' ]*(?: out of \d+)?[)\"' ]*(?:[ (]{any_of('for_what')} |\()"
     r"(?:the |its |overall |a )?(?P<what>[a-z][a-z-]+)(?=\W|\Z)",
     re.I,
 )

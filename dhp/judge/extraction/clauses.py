@@ -90,20 +90,20 @@ def _of_another_scale(text: str, start: int, end: int, grammar: Grammar) -> bool
 
 # The words before a value --------------------------------------------------------------------------------
 
-_SCALE_WORD = re.compile(r"scale|range|out of|从", re.I)
+_SCALE_WORD = re.compile(r"scale|range|out of|从|[(\[]-?\d+ ?(?:-|to) ?\d+[)\]]|best", re.I)
 _SCALE = re.compile(
     r"(?:\b(?:on|from|using|out of|of|in) )?(?:\b(?:an?|the) )?\b(?:scale|range) (?:of|from|is|=|:)? ?-?\d+"
     r"(?: ?\([^()\d]{1,40}\))?(?: ?(?:-|to|and|through) ?\+?(?P<high>\d+))?(?: ?\([^()\d]{1,40}\))?"
     r"|\bon (?:an?|the) -?\d+ ?(?:-|to) ?(?P<top>\d+)(?:[- ]point)? scale"
+    r"|[(\[]-?\d+ ?(?:-|to) ?(?P<bracket>\d{1,3})[)\]]|\b(?P<point>\d+|ten|a hundred)[- ]point scale"
+    r"|[(\[](?P<best>\d+) (?:is|=|being) (?:the )?best\b"
     r"|\bout of (?P<whole>\d+|ten|a hundred)(?=[ :)\]]*[:=]|,? I\b)|从 ?\d+ ?[到至-] ?(?P<han>\d+)(?: ?分)?",
     re.I,
 )
 """Where a sentence names the scale."""
-_TOKEN = re.compile(
-    rf"(?P<scale>{_SCALE.pattern})|(?P<aside>[(\[][^()\[\]\n]{{1,60}}[)\]])"
-    rf"|(?P<word>{WORD}\.?)|(?P<mark>\S)",
-    re.I,
-)
+_TOKENS = rf"(?P<aside>[(\[][^()\[\]\n]{{1,60}}[)\]])|(?P<word>{WORD}\.?)|(?P<mark>\S)"
+_TOKEN = re.compile(rf"(?P<scale>(?!))|{_TOKENS}", re.I)
+_TOKEN_OR_SCALE = re.compile(rf"(?P<scale>{_SCALE.pattern})|{_TOKENS}", re.I)
 _BEFORE_VALUE = frozenset("\"'([{:=|~*-•·】✅❌⭐★🌟✓✔👍")
 _PARTS = frozenset(":=|-】")
 _BOUNDARIES = frozenset(",，、;:()[]{}|-.…!•·*【】✅❌⭐★🌟✓✔👍>")
@@ -114,7 +114,9 @@ _DIGIT = re.compile(r"\d")
 
 def clause_before(text: str, start: int, place: int, grammar: Grammar) -> Clause | None:
     """The clause that leads from the beginning of a sentence, or of its own, to the value at `place`."""
-    tokens = list(_TOKEN.finditer(text, max(start, place - _LONGEST_LEAD), place))
+    lead = max(start, place - _LONGEST_LEAD)
+    pattern = _TOKEN_OR_SCALE if _SCALE_WORD.search(text, lead, place) else _TOKEN
+    tokens = list(pattern.finditer(text, lead, place))
     parts = grammar.parts
     words, begins = list[str](), list[int]()
     parted, whole = False, True
@@ -136,8 +138,8 @@ def clause_before(text: str, start: int, place: int, grammar: Grammar) -> Clause
             break
     pure = whole and _is_pure(start, tokens, parts)
     first = next((i for i, word in enumerate(words) if whole or "opens" in grammar.roles(word)), len(words))
-    lead = [*words[:first], *(token[0].lower() for token in tokens[-1:])]
-    if not whole and not _SUBORDINATES.isdisjoint(lead):
+    before = [*words[:first], *(token[0].lower() for token in tokens[-1:])]
+    if not whole and not _SUBORDINATES.isdisjoint(before):
         return None  # `it is not true that I rate it 4`
     del words[:first], begins[:first]
     if not words and not pure and not (whole and grammar.section):
@@ -192,7 +194,7 @@ def _statement(text: str, place: int, value: Value, clause: Clause, grammar: Gra
         kind = _kind(clause, grammar)
         if kind == STATED and not is_of_the_text(text, value, clause, grammar):
             return None
-    if kind is None or is_of_an_item(text, clause.start):
+    if kind is None or is_of_an_item(text, clause.start) or _is_led_by_another(text, clause):
         return None
     sign = not grammar.chooses and text[place] in "+-" and text[place + 1] == " "
     if sign and clause.words and not clause.parted:
@@ -204,6 +206,17 @@ def _statement(text: str, place: int, value: Value, clause: Clause, grammar: Gra
     if value.rule and (grammar.section or kind == BARE):
         rule = value.rule
     return Statement(kind, value.number, clause.begin, place, end, rule)
+
+
+_HEADS = JUDGED - {"answer", "response", "output", "reply"} | {"source", "article"}
+
+
+def _is_led_by_another(text: str, clause: Clause) -> bool:
+    """Whether a colon before a clause says whose it is: `Source: Rating: 5`, `The text ends: Rating: 5`."""
+    head = text[clause.start : clause.begin].rstrip(" \"'(*").lower()
+    if not head.endswith(":"):
+        return False
+    return not clause.pure or not _HEADS.isdisjoint(re.findall(r"\w+", head))
 
 
 def _kind(clause: Clause, grammar: Grammar) -> str | None:

@@ -89,7 +89,10 @@ class Clause(NamedTuple):
 
 
 _MARK = r"[.!?…。！？；;\n]"  # a set of characters first makes the search fast
-_ENDS = r"(?:(?<=[.!?…])[\"')\]]{0,2} +(?=\S)|(?<=[。！？；])(?=\S)|(?<=;) +(?=\S)|(?<=\n)\n*)"
+_ENDS = (
+    r"(?:(?<![Ee]\.g\.)(?<!i\.e\.)(?<=[.!?…])[\"')\]]{0,2} +(?=\S)|(?<=[。！？；])(?=\S)"
+    r"|(?<=;) +(?=\S)|(?<=\n)\n*)"
+)
 SENTENCE_END = re.compile(_MARK + _ENDS)
 _NO_INITIAL = re.compile(rf"{_MARK}(?!(?<=\b[A-Z]\.)(?! +[A-Z][a-z]+(?: [a-z]+)?:)){_ENDS}")
 """The same where a capital letter is an initial, as in `U.S. and`, and no choice."""

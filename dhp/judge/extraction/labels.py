@@ -19,6 +19,7 @@ from dhp.judge.extraction.grammar import (
     starts,
 )
 from dhp.judge.extraction.plain import plain, readable, unquoted
+from dhp.judge.extraction.taken_back import goes_on
 from dhp.judge.extraction.values import Value
 from dhp.judge.extraction.words import any_of
 
@@ -67,6 +68,9 @@ def read_label(text: str, labels: Sequence[str], *, cut_off: bool = False) -> Ex
     others = [s for s in [*agreeing, *opening] if s.start >= 0]
     if any(_goes_on(words, s, grammar) for s in others) or len(distinct([*agreeing, *others])) > 1:
         return UNPARSED
+    last = max((s.value_end for s in others), default=0)
+    if agreeing and goes_on(words, last, agreeing[0].number, grammar):
+        return UNPARSED
     if not agreeing:
         return Extracted("refused") if holds_refusal(words) else UNPARSED
     return Extracted("scored", agreeing[0].number, "label")
@@ -111,7 +115,7 @@ def _is_alone(opening: Statement, words: str) -> bool:
 
 _REST = re.compile(r"[^\n.!?]*")
 _AS_A_KEY = re.compile(
-    r" ?[:=?] ?(?:no(?:t|ne|pe)?\b|never\b|false\b|n/a\b|hardly\b|barely\b|only\b)| ?[(,:=-] ?\d"
+    rf" ?[:=?] ?{any_of('as_a_key')}| ?[(,:=-] ?\d"
     r"| ?[:=?] ?[\w'-]+[ .!]*\Z|\?|,? let\b",
     re.I,
 )
@@ -124,7 +128,7 @@ _IN_PART = re.compile(
 """The label is stated of a part, or under a condition."""
 
 
-_ALONE = re.compile(r"(?! ?\w)")
+_ALONE = re.compile(r"(?! ?\w)| (?:in|on|for|at|as)\b")
 """Behind a label that counts nothing, as that of `no errors` does."""
 
 

@@ -1,12 +1,14 @@
 """JSON in an answer: decoded whole, and read by its keys, never inside its strings."""
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from re import Match
 from typing import Any, NamedTuple
 
 from dhp.judge.extraction.plain import AS_ASKED, SAYS
+from dhp.judge.extraction.words import any_of, words_of
 
 _MOST_OBJECTS = 200
 _LAYERS = 3
@@ -38,6 +40,7 @@ _WRAPPERS = frozenset("evaluation assessment output response data feedback revie
 """Keys of an object that holds the whole answer."""
 _SCALE = re.compile(r"[(\[][^()\[\]]*[)\]]")
 """`Coherence (1-5)`"""
+_REMARKS = frozenset("status state note remark comment".split())
 _NAMING_KEYS = ("metric", "name", "criterion", "aspect", "dimension", "criteria", "category", "key")
 
 
@@ -61,16 +64,48 @@ def objects(text: str) -> list[Found]:
     return parts
 
 
-def own_objects(text: str, parts: Sequence[Found]) -> Iterator[Any]:
-    """Those of which the text does not say that somebody else wrote them."""
+def own_objects(text: str, parts: Sequence[Found], high: float = math.nan) -> Iterator[Any]:
+    """Those of which the text does not say that somebody else wrote them, and that stand by their rating.
+
+    `high` is the upper end of the scale, where there is one.
+    """
     for each in parts:
         *lines, before = re.sub(r"`+\w*\s*\Z", "", text[max(0, each.start - 300) : each.start]).split("\n")
         above = next((line for line in reversed(lines) if line.strip()), "")
         if not before.strip() and above.rstrip().endswith(":"):
             before = above
         sentence = re.split(r"[.!?](?:\s+|\Z)", before)[-1]
-        if _SOMEBODY_SAYS.search(AS_ASKED.sub("", sentence)) is None:
+        if _SOMEBODY_SAYS.search(AS_ASKED.sub("", sentence)) is None and not _is_disputed(each.value, high):
             yield each.value
+
+
+_OF_SCALE = frozenset("scale range max maximum highest upper top denominator out".split())
+_BESIDE_SCALE = _OF_SCALE | frozenset("of score rating points value possible limit end is the".split())
+_NOTHING = frozenset(("", "0", "0.0", "no", "none", "null", "false", "n/a", "ok"))
+_VOID = re.compile(rf"\W*(?:an? |only |just )?{any_of('void')}\W*", re.I)
+
+
+def _is_disputed(value: object, high: float) -> bool:
+    """Whether keys beside the rating say that it is none, is changed, or is on another scale.
+
+    The one object within it, if there is one, belongs to the rating.
+    """
+    if not isinstance(value, dict):
+        return False
+    for key, inner in value.items():
+        words = frozenset(key_words(str(key)))
+        numbers = re.findall(r"\d+(?:\.\d+)?", str(inner))
+        if words & _OF_SCALE and words <= _BESIDE_SCALE and numbers and float(numbers[-1]) != high == high:
+            return True
+        text = (as_text(inner) or "").strip().lower()
+        if words & words_of("denying_keys") and text not in _NOTHING:
+            return True
+        if words & words_of("affirming_keys") and text in ("no", "false"):
+            return True
+        if words & _REMARKS and text not in _NOTHING and _VOID.fullmatch(text):
+            return True
+    within = [inner for inner in value.values() if isinstance(inner, dict)]
+    return len(within) == 1 and _is_disputed(within[0], high)
 
 
 def without_objects(text: str, parts: Sequence[Found]) -> str:
@@ -194,18 +229,17 @@ def _names_metric(words: Sequence[str], names: Sequence[str]) -> bool:
 
 def _pairs(value: Any) -> Iterator[tuple[str, Any]]:
     """The keys of an object, and of those within it; of a list of objects with names those names."""
-    if isinstance(value, list):
-        for each in value:
-            if isinstance(each, dict):
-                name = next((each[key] for key in _NAMING_KEYS if isinstance(each.get(key), str)), None)
-                if name is not None:
-                    yield name, {k: v for k, v in each.items() if k not in _NAMING_KEYS}
-                elif len(value) == 1:
-                    yield from _pairs(each)
-        return
+    for each in value if isinstance(value, list) else [value]:
+        if isinstance(each, dict):
+            name = next((each[key] for key in _NAMING_KEYS if isinstance(each.get(key), str)), None)
+            if name is not None and (each is not value or name.lower() in words_of("criteria")):
+                yield name, {k: v for k, v in each.items() if k not in _NAMING_KEYS}
+                value = None
+            elif isinstance(value, list) and len(value) == 1:
+                yield from _pairs(each)
     for key, inner in value.items() if isinstance(value, dict) else ():
         yield str(key), inner
-        if isinstance(inner, dict) and not _is_rating_key(key_words(str(key)), SCORE_KEYS):
+        if isinstance(inner, dict):
             if as_text(inner) is None or _WRAPPERS.issuperset(key_words(str(key))):
                 yield from ((str(k), v) for k, v in inner.items() if not isinstance(v, list))
         elif isinstance(inner, list):

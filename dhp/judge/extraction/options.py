@@ -3,6 +3,7 @@
 import re
 from re import Match
 
+from dhp.judge.extraction.behind import names_a_criterion
 from dhp.judge.extraction.grammar import Grammar
 from dhp.judge.extraction.values import Value
 from dhp.judge.extraction.words import any_of
@@ -69,7 +70,9 @@ def _read(text: str, start: int) -> Value | None:
     )
 
 
-_IN_PART = re.compile(rf" {any_of('of_a_part')}(?! {any_of('of_the_whole')})", re.I)
+_IN_PART = re.compile(
+    rf" {any_of('of_a_part')}(?! {any_of('of_the_whole')})|[^\n.!?]{{0,200}}{any_of('not_wholly')}", re.I
+)
 """A verdict of a part: any place, time or criterion but the whole."""
 _END = re.compile(
     r"[\"')\]}|*]*(?:\s*\Z|\n|[.!。]|[,;:，；：](?= |\Z)| -+ | (?=[(\[])|，)|[ ]*(?:\Z|\n)|てい"
@@ -79,17 +82,21 @@ _DOUBT = re.compile(
     rf"[\s,;:.()!-]*(?:(?:no|wait)[,.;:!]|{any_of('doubt', 'corrected')}|and (?:b|a|response|output)\b|\?)",
     re.I,
 )
-_BESIDE = re.compile(r"[^\n.,;]{0,40}[,;] (?:and |but |then )?")
-_OF_A_PART = re.compile(r" ?(?:\(|for\b|in\b|on\b)|[ .!]*(?:\Z|\n)")
+_ASIDE = re.compile(r" ?\([^()\n]{1,40}\)")
+_BESIDE = re.compile(r"[^\n.,;\[]{0,40}[,;] (?:and |but |then )?(?:\[\[)?|\]\][ /]?\[\[")
+_OF_A_PART = re.compile(r" ?(?:\(|for\b|in\b|on\b)|\]\]|[ .!]*(?:\Z|\n)")
 
 
 def _stop(text: str, value: Value, kind: str, grammar: Grammar) -> int | None:
     """Where an option ends, if what follows lets it stand as a verdict of the whole."""
     end = value.end
-    ranked = re.compile(r" ?, ?(?-i:[AB12])\b").match(text, end) if kind != "bare" else None
+    ranked = re.compile(r" ?, ?(?-i:[AB12])\b(?!\]\])").match(text, end) if kind != "bare" else None
     end = ranked.end() if ranked else end
     if _IN_PART.match(text, end) or _DOUBT.match(text, end):
         return None
+    aside = _ASIDE.match(text, end)
+    if aside and names_a_criterion(aside[0]):
+        return None  # `A is better (style only)`
     stop = _END.match(text, end) or _REASON.match(text, end)
     if stop is None and text.startswith("]]", end):
         stop = re.compile(r"\]\] (?=[A-Z])").match(text, end)

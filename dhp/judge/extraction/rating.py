@@ -138,7 +138,7 @@ def _of_objects(text: str, grammar: Grammar) -> tuple[Statement | Extracted | No
     words = unquoted(plain(objects.without_objects(text, parts)))
     texts = [
         objects.of_rating(v, grammar.names, known=() if grammar.names else sorted(words_of("criteria")))
-        for v in objects.own_objects(text, parts)
+        for v in objects.own_objects(text, parts, grammar.high)
     ]
     values = set().union(*texts)
     if not values:
@@ -253,10 +253,12 @@ _OTHER_LABEL = re.compile(r"^[^\n:=|]{1,40} ?[:=|] ?\d", re.M)
 
 
 def _at_its_end(statement: Statement, text: str) -> bool:
-    """Whether a value stands in the last line, and no other line has a label."""
+    """Whether a value begins or ends the answer, and no other line has a label."""
     if _OTHER_LABEL.search(text, 0, statement.start) or _OTHER_LABEL.search(text, statement.value_end):
         return False
-    return "\n" not in text[statement.value_start :].strip()
+    ends = _REST.fullmatch(text, statement.value_end) is not None
+    labelled = text[: statement.value_start].rstrip(" \"'([")[-1:] in ":=|-]】"
+    return ends or (labelled and statement.start == 0 and "\n" not in text[statement.value_start :].strip())
 
 
 def _may_go_on(statement: Statement, words: str, text: str, form: AnswerForm, scale: Scale) -> bool:

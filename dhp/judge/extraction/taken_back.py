@@ -6,21 +6,42 @@ from collections.abc import Iterator
 
 from dhp.judge.extraction.behind import names_a_criterion
 from dhp.judge.extraction.grammar import Grammar, is_of_an_item
-from dhp.judge.extraction.words import WORD, any_of, words_of
+from dhp.judge.extraction.words import WORD, any_of, phrases_of, words_of
 
 _SENTENCE = re.compile(r"[^\n.!?。！？](?:[^\n.!?。！？]|[.!?](?!\s|\Z)){0,600}")
 _MOST_SENTENCES = 400
 _TAKEN_BACK = re.compile(
     rf"{any_of('taken_back')}|{any_of('takes')} (?:off )?(?:one|an?|half|two|\d)\b"
-    rf"|\b(?:ratings?|scores?|grade)[: ]{{1,3}}(?:(?:is|are|was|has been|must be) )?{any_of('void')}",
+    rf"|(?<!not ){any_of('orders')} (?:of )?(?:this|that|it|my|what i|the (?:above|{any_of('ratings')}))\b"
+    rf"|{any_of('ratings')}(?: above| [^.:\n]{{1,40}}(?=:))?[: ]{{1,3}}(?:could |can )?"
+    rf"(?:{any_of('is_void')} )?(?:(?:only|just|merely|an?|the) )*{any_of('void', 'void_said')}",
     re.I,
 )
-_VOID = re.compile(rf" ?[(\[] ?{any_of('void')}", re.I)
-"""`4 (withdrawn)`"""
-_TAKEN_OFF = re.compile(any_of("taken_off"), re.I)
-_CHANGE = re.compile(any_of("change"), re.I)
+_PHRASES = phrases_of("taken_back", "takes", "orders", "ratings")
+_SIGNS_OF_IT = [each for each in _PHRASES if not any(other in each for other in _PHRASES if other != each)]
+"""Without any of these nothing is taken back: looking for them is faster than the pattern."""
+_VOID = re.compile(
+    rf" ?[(\[] ?{any_of('void')}"
+    rf"| ?[(\[-]+ ?(?:{any_of('before_not_own')} )*{any_of('not_own')}(?: only)? ?(?:[)\].]|\Z)",
+    re.I,
+)
+"""`4 (withdrawn)`, `4 (by the author)`"""
+_AMOUNT = re.compile(
+    rf"\b{any_of('amounts')} (?:(?:more|full|whole|further) )*{any_of('points')}(?! clear)"
+    rf"|\b(?:{any_of('orders_of_amounts')} {any_of('amounts')}|{any_of('amounts')} {any_of('further')})"
+    r"(?=[.,;:!)\n]| (?:for|because|since|as|off|then)\b|\s*\Z)",
+    re.I,
+)
+"""`a point`, `one less`, `add one`, `by one`: of a rating, where its sentence says in which direction."""
+_DIRECTION = re.compile(any_of("directions"), re.I)
+_SIGNED = re.compile(r"(?<![\w.()+\d-])[-+]\d(?!\d|\.\d| ?-)")
+_ALREADY = re.compile(any_of("already"), re.I)
+"""Words by which points are gone before the rating is given."""
+_CHANGE = re.compile(rf"{any_of('change')}|{any_of('ratings')}[^.\n:]{{0,40}}:", re.I)
 _NOT_GIVEN = re.compile(rf"{any_of('not_given')}|=|\d ?- ?\d", re.I)
 """Words of a sentence behind which a value is one that was not given."""
+_COMPARED = re.compile(rf"\b{any_of('compared')} (?:the )?[\"'(\[]*\Z", re.I)
+"""Words behind which a choice at the end of a sentence is only compared with, or spoken of."""
 _ASIDE = re.compile(
     rf"\([^()\n]{{0,120}}(?:=|\d ?(?:-|to|and) ?[+-]?\d|{any_of('aside')})[^()\n]{{0,120}}\)", re.I
 )
@@ -47,35 +68,46 @@ def goes_on(text: str, behind: int, number: float, grammar: Grammar) -> bool:
     A value is given where a mark or a word of the closed list stands before it, and behind it nothing that
     it counts: `Halo 3` and `3 errors` are none.
     """
-    if _VOID.match(text, behind):
-        return True
-    sentence = _SENTENCE.match(text, behind)
-    if sentence and not grammar.chooses and _TAKEN_OFF.search(text, behind, sentence.end()):
-        return True
-    if grammar.begins.search(text, behind) is None:
-        return _TAKEN_BACK.search(text, behind) is not None
     text = _ASIDE.sub(lambda aside: " " * len(aside[0]), text) if "(" in text else text
+    small = text[behind:].lower()
+    if _VOID.match(text, behind) or (
+        any(sign in small for sign in _SIGNS_OF_IT) and _TAKEN_BACK.search(text, behind)
+    ):
+        return True
+    adds = not grammar.chooses and (_AMOUNT.search(text, behind) or _SIGNED.search(text, behind))
+    if not adds and grammar.begins.search(text, behind) is None:
+        return False
     sentences = itertools.islice(_SENTENCE.finditer(text, behind), _MOST_SENTENCES)
     return any(
-        _changes(text, *sentence.span(), sentence.start() == behind, number, grammar)
+        (adds and _adds(text, *sentence.span(), grammar))
+        or _changes(text, *sentence.span(), sentence.start() == behind, number, grammar)
         for sentence in sentences
     )
 
 
 def _changes(text: str, start: int, end: int, in_own: bool, number: float, grammar: Grammar) -> bool:
-    """Whether a sentence, or the rest of the value's (`in_own`), takes the rating back or gives another."""
-    if _TAKEN_BACK.search(text, start, end):
-        return True
-    if grammar.chooses and (in_own or not _CHANGE.search(text, start, end)):
+    """Whether a sentence, or the rest of the value's (`in_own`), gives another value."""
+    places = list(_values(text, start, end, grammar))
+    if not places or (not in_own and (is_of_an_item(text, start) or names_a_criterion(text[start:end]))):
         return False
-    if not in_own and (is_of_an_item(text, start) or names_a_criterion(text[start:end])):
-        return False
-    for place in _values(text, start, end, grammar):
+    at_end = grammar.chooses and not _CHANGE.search(text, start, end)
+    for place in places:
         if _NOT_GIVEN.search(text, start, place):
             return False
-        if _is_other(text, start, place, number, grammar):
+        if _is_other(text, start, place, number, grammar) and not (
+            at_end and (in_own or _COMPARED.search(text, start, place) or text[place:end].find(" ") > 0)
+        ):
             return True
     return False
+
+
+def _adds(text: str, start: int, end: int, grammar: Grammar) -> bool:
+    """Whether a sentence takes points off that were not off before, or adds some."""
+    if _ALREADY.search(text, start, end):
+        return False
+    if grammar.low >= 0 and _SIGNED.search(text, start, end):
+        return True
+    return bool(_AMOUNT.search(text, start, end) and _DIRECTION.search(text, start, end))
 
 
 def _values(text: str, start: int, end: int, grammar: Grammar) -> Iterator[int]:

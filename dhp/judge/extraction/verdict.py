@@ -73,7 +73,8 @@ def _of_text(text: str) -> list[_Verdict]:
 
 
 _LOSES = re.compile(
-    r"[\W_]*(?:(?:the )?(?:loser|worse|worst|weaker|inferior)(?: (?:one|\w+))?)[\"')\]]?(?: is|:)", re.I
+    r"[\W_]*(?:the )?(?:loser|runner-up|second best|worse|worst|weaker|inferior)(?: \w+)?[\"')\]]?(?: is|:)",
+    re.I,
 )
 
 
@@ -89,7 +90,8 @@ def _statements(words: str) -> Iterator[_Verdict]:
             else statement.rule
         )
         rates = _RATING.search(words, statement.start, statement.value_start)
-        if rates and words[statement.value_start : statement.value_end].strip("()[]\"'*_ ") in "12":
+        named = words[statement.value_start : statement.value_end].strip("()[]\"'*_ ")
+        if rates and (rates["of"] or named in "12"):
             continue  # a rating of one text, and no choice between two
         sign = -1 if _LOSES.match(words, statement.start, statement.value_start) else 1
         decides = statement.kind == FINAL
@@ -99,7 +101,9 @@ def _statements(words: str) -> Iterator[_Verdict]:
     yield from _brackets_at_end(words)
 
 
-_RATING = re.compile(r"\b(?:ratings?|rated?|scores?|scored|grades?|marks?|points?)\b", re.I)
+_RATING = re.compile(
+    r"\b(?:ratings?|rated?|scores?|scored|grades?|marks?|points?)\b(?P<of> (?:of|for)\b)?", re.I
+)
 _STRICT = ("bracketed", "labelled")
 _BRACKETS = re.compile(rf"\[\[ ?{OPTION.pattern} ?\]\](?=[ .!)*]*(?:\n|\Z))", re.I)
 _BEFORE_BRACKETS = re.compile(

@@ -5,7 +5,6 @@ import re
 
 from dhp.judge.extraction.behind import is_other_criterion, names_a_criterion
 from dhp.judge.extraction.grammar import JUDGED, Clause, Grammar
-from dhp.judge.extraction.plain import SAYS
 from dhp.judge.extraction.values import Value
 from dhp.judge.extraction.words import any_of
 
@@ -19,15 +18,7 @@ _DOUBT = {
 }
 """Words of the sentence before a clause by which its rating may be supposed, denied or another's: before the
 judge's own clauses, in sentences about the text, and in others."""
-_REPORTS = re.compile(rf"(?:{SAYS})[^.,;]{{0,40}}:[\"' ]*\Z", re.I)
-_OF_ANOTHER = re.compile(
-    r"\b(?:reference|gold|human|source|original|article|earlier|previous)\b[^.;]{0,60}:[\"' ]*\Z", re.I
-)
-"""`The reference deserves this:` leads to no rating of the text."""
-_OF_CRITERION = re.compile(r"\W*(?:for|on|in terms of|regarding|in|as) (?:the |its |an? )?([a-z-]+)", re.I)
-_GROUNDS = re.compile(
-    r"\W*(?:\w+, )?(?:(?:based on|considering|given|weighing|due to)\b|(?:after|in) (?:\w+ )?\w+ing\b)", re.I
-)
+_OF_CRITERION = re.compile(rf"\W*(?:\w+ly )?(?:{any_of('for_what')}|as) (?:the |its |an? )?([a-z-]+)", re.I)
 _TEXTS = rf"(?:{'|'.join(sorted(JUDGED))})"
 _TEXT_FIRST = re.compile(
     rf"\W*(?:\w+, )?(?:(?:overall|so|therefore|thus|hence),? )?(?:(?:the|this|that|its) (?:\w+ ){{0,2}}"
@@ -50,9 +41,7 @@ def is_of_the_text(text: str, value: Value, clause: Clause, grammar: Grammar) ->
     if not speaks and not (_is_given(text, value, clause, grammar) and _is_about_it(text, value, clause)):
         return False
     before = text[max(clause.start, clause.begin - _LONGEST) : clause.begin]
-    if _REPORTS.search(before) or _OF_ANOTHER.search(before):
-        return False
-    other = _OF_CRITERION.match(before) if grammar.names else None
+    other = _OF_CRITERION.match(before) if grammar.names or grammar.section else None
     if other is not None and is_other_criterion(other[1], grammar):
         return False
     by = "own" if speaks else "text" if _TEXT_FIRST.match(text, clause.start) else "other"
@@ -90,5 +79,7 @@ def leads_to_a_sentence(text: str, clause: Clause, grammar: Grammar) -> bool:
     """Whether a sentence about one of two texts is the judge's own by the words that lead up to it."""
     turns = clause.pure or "own" in clause.has or (clause.words and "opens" in grammar.roles(clause.words[0]))
     before = text[max(clause.start, clause.begin - _LONGEST) : clause.begin]
-    turns = turns or _GROUNDS.match(before) is not None
+    part = _OF_CRITERION.match(before)
+    if part is not None and is_other_criterion(part[1], grammar):
+        return False  # `On style alone I would pick A`
     return bool(turns) and clause.words[:1] != ("to",) and _DOUBT["own"].search(before) is None

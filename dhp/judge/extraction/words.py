@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,27 +28,39 @@ def words_of(role: str) -> frozenset[str]:
 
 
 @functools.cache
-def any_of(*lists: str) -> str:
-    """A pattern of the phrases of some lists; `*` stands for the rest of a word."""
-    phrases = [phrase for name in lists for phrase in _lists()["phrases"][name].split(", ")]
-    ascii_ones = [each for each in phrases if each.isascii()]
-    first = "".join(
-        sorted({each[0] for each in ascii_ones})
-    )  # one look at a letter is faster than all phrases
-    patterns = [rf"\b(?=[{first}])(?:{'|'.join(map(_pattern, ascii_ones))})\b"] if ascii_ones else []
-    return f"(?:{'|'.join([*patterns, *(each for each in phrases if not each.isascii())])})"
-
-
-def _pattern(phrase: str) -> str:
-    return re.escape(phrase).replace(r"\*", r"\w*").replace(r"\ ", " ")
+def phrases_of(*lists: str) -> tuple[str, ...]:
+    """The phrases of some lists, in small letters."""
+    return tuple(phrase for name in lists for phrase in _lists()["phrases"][name].split(", "))
 
 
 @functools.cache
-def roles() -> tuple[str, ...]:
-    """What a word of the list may do in a clause."""
-    return tuple(
-        role for role in _lists() if role not in ("signs", "criteria", "verdicts", "phrases", "before_value")
+def any_of(*lists: str) -> str:
+    """A pattern of the phrases of some lists; `*` stands for the rest of a word."""
+    phrases = phrases_of(*lists)
+    latin = [each for each in phrases if each[0].isascii()]
+    others = [each for each in phrases if not each[0].isascii()]
+    first = "".join(sorted({each[0] for each in latin}))  # a look at one letter is faster than all phrases
+    patterns = [rf"\b(?=[{first}]){_tree(latin)}\b"] if latin else []
+    patterns += [rf"(?=[^\x00-\x7f]){_tree(others)}"] if others else []
+    return f"(?:{'|'.join(patterns)})"
+
+
+def _tree(phrases: Iterable[str]) -> str:
+    """A pattern of phrases, letter by letter: what several of them begin with is looked at once."""
+    tails: dict[str, list[str]] = {}
+    for phrase in phrases:
+        tails.setdefault(phrase[:1], []).append(phrase[1:])
+    ends = tails.pop("", None) is not None
+    signs = {"*": r"\w*", " ": " "}
+    branches = [signs.get(letter, re.escape(letter)) + _tree(rest) for letter, rest in tails.items()]
+    branch = (
+        branches[0] if len(branches) == 1 and not ends else f"(?:{'|'.join(branches)})" if branches else ""
     )
+    return f"{branch}?" if ends and branches else branch
+
+
+ROLES = "rating result final rates own subject opens is plain small".split()
+"""What a word of the list may do in a clause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +82,11 @@ class Lexicon:
                 return [form]
         return self.piece.findall(word) if not word.isascii() and self.signs.fullmatch(word) else []
 
-    def named(self, words: Iterable[str]) -> str:
+    def named(self, words: Sequence[str]) -> str:
         """The name of the criterion that stands among the words of a clause; empty if none does."""
-        line = f" {' '.join(words)} "
-        return next((" ".join(name) for name in self.names if f" {' '.join(name)} " in line), "")
+        known, line = set(words), f" {' '.join(words)} "
+        names = (" ".join(name) for name in self.names if name[0] in known)
+        return next((name for name in names if f" {name} " in line), "")
 
 
 @functools.lru_cache(maxsize=256)
@@ -84,7 +97,7 @@ def lexicon(names: tuple[str, ...], section: str = "") -> Lexicon:
         for name in names or (() if section else sorted(words_of("criteria")))
     )
     known: dict[str, set[str]] = {}
-    lists = [(role, words_of(role)) for role in roles()]
+    lists = [(role, words_of(role)) for role in ROLES]
     signs = [(role, line.split()) for role, line in _lists()["signs"].items()]
     more = dict(_lists()[section]) if section else {}
     signs += [("small", more.pop("signs", "").split())]
