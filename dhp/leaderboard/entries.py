@@ -15,10 +15,10 @@ from pathlib import Path
 from dhp.analysis.analyze import analyze_ratings, averages
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.ratings import RatingsArray, ratings_of_file
-from dhp.analysis.results import Interval, Result, Results
+from dhp.analysis.results import SCHEMA, Interval, Result, Results
 from dhp.content.catalog import DATASETS, names_of, read_card, read_suite, read_task
 from dhp.core.errors import InputError
-from dhp.core.files import indented_json, reason
+from dhp.core.files import indented_json, read_json, reason
 from dhp.core.progress import Progress, counted
 from dhp.core.records import PROBES, Variant, parse_variant
 from dhp.core.seeding import text_hash
@@ -28,6 +28,8 @@ from dhp.core.writing import MANIFEST, write_lines
 from dhp.report.advice import notes
 from dhp.runs.reader import RATINGS, RESULTS, Run, read_results, read_run
 
+_SCHEMA_NAME = SCHEMA.partition("/")[0]
+"""What the schema of results begins with in every version."""
 _BILLIONS = re.compile(r"(?<![a-z0-9.])(?:(\d+)x)?(\d+(?:\.\d+)?)b(?![a-z0-9])", re.I)
 _MILLIONS = re.compile(r"(?<![a-z0-9.])(\d+)m(?![a-z0-9])", re.I)
 
@@ -439,13 +441,25 @@ def _read(path: Path, progress: Progress | None) -> list[Entry]:
     if not path.is_dir():
         raise InputError(f"{path}: does not exist; allowed: a run folder, a results file or a folder of them")
     files = sorted(path.glob("*.json"))
-    if not files:
+    foreign = [file for file in files if not _holds_results(file)]
+    if len(foreign) == len(files):
         raise InputError(
             f"{path}: holds no run ({RESULTS}) and no results files (*.json); allowed: a run folder, a "
             "results file or a folder of them"
         )
-    shown = counted(progress, f"checking the results in {path}", files)
+    if foreign:
+        names = ", ".join(file.name for file in foreign)
+        logging.getLogger("dhp").warning("%s: passed over, as they hold no results of dhp: %s", path, names)
+    shown = counted(progress, f"checking the results in {path}", [f for f in files if f not in foreign])
     return [entry for file in shown for entry in _checked(read_results(file), str(file))]
+
+
+def _holds_results(path: Path) -> bool:
+    """Whether a JSON file holds results, of whatever version; raises `InputError` for one that is no JSON."""
+    content = read_json(path)
+    objects = content if isinstance(content, list) else [content]
+    schemas = [str(each.get("schema")) for each in objects if isinstance(each, dict)]
+    return any(schema.startswith(_SCHEMA_NAME) for schema in schemas)
 
 
 def _of_run(run: Run) -> list[Entry]:

@@ -238,6 +238,25 @@ def test_a_folder_may_hold_runs_and_results_files(runs: Path, tmp_path: Path) ->
     assert {entry.result.model for entry in read_entries([tmp_path])} == {MODELS["good"], MODELS["noisy"]}
 
 
+def test_json_files_of_others_are_passed_over_and_named(
+    runs: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    shutil.copyfile(runs / "good" / "results.json", tmp_path / "good.json")
+    for name, content in {"package": {"name": "x", "schema": "2"}, "list": [1, "two"], "null": None}.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(content))
+    assert {entry.result.model for entry in read_entries([tmp_path])} == {MODELS["good"]}
+    said = f"{tmp_path}: passed over, as they hold no results of dhp: list.json, null.json, package.json"
+    assert said in caplog.text
+    (tmp_path / "good.json").unlink()
+    with pytest.raises(InputError, match="no results files"):
+        read_entries([tmp_path])
+    with pytest.raises(InputError, match=r"package.json: .*schema"):
+        read_entries([tmp_path / "package.json"])
+    (tmp_path / "broken.json").write_text('{"schema": "dhp.results/3"')
+    with pytest.raises(InputError, match=r"broken\.json"):
+        read_entries([tmp_path])
+
+
 def test_faults_are_named(runs: Path, tmp_path: Path, edited: Callable[..., Path]) -> None:
     (tmp_path / "empty").mkdir()
     mixed = tmp_path / "mixed"
