@@ -1,6 +1,7 @@
 """The changes of a judge prompt that are tried, each alone, and a judge prompt with one of them."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -20,6 +21,7 @@ from dhp.judge.extraction.probabilities import score_tokens
 from dhp.judge.prompt_files import PromptFile, pieces_of
 from dhp.plugins.improve.race import Unusable
 from dhp.plugins.improve.wider import wider_mark, wider_metric, wider_text
+from dhp.report.labels import listed
 
 _CUE = re.compile(r"\n[^\n{}]{0,40}[::][ \t]*\Z")
 """A last line that only asks for the answer, as `Rating:`."""
@@ -46,6 +48,8 @@ class Change(Spec):
     """Pattern -> why the change is not tried of a prompt in which it is found."""
     highest: int | None = None
     """The new end of the scale."""
+    looks_for: dict[str, str] = Field(default_factory=dict)
+    """Perturber -> what the text asks to look for, in its slot `looked_for`."""
 
 
 class Changes(Spec):
@@ -79,10 +83,13 @@ class JudgePrompt:
             named.append(f"{file.metric}={path}" if file.metric else str(path))
         return named
 
-    def changed(self, change: Change) -> "JudgePrompt":
-        """The prompt with a change; raises `Unusable` if it does not fit the prompt, or changes nothing."""
-        self._check_fits(change)
-        addition = self._addition(change)
+    def changed(self, change: Change, missed: Sequence[str]) -> "JudgePrompt":
+        """The prompt with a change, for a judge that misses these perturbers' damage, the most missed first.
+
+        Raises `Unusable` if the change does not fit the prompt or what is missed, or changes nothing.
+        """
+        self._check_fits(change, missed)
+        addition = self._addition(change, missed)
         texts = [_with(file.text, addition, cue=not change.replaces_cue) for file in self.files]
         metrics, pass_mark = self.metrics, self.pass_mark
         if change.highest is not None:
@@ -93,13 +100,15 @@ class JudgePrompt:
         files = tuple(replace(file, text=text) for file, text in zip(self.files, texts, strict=True))
         return JudgePrompt(files, protocol, metrics, pass_mark)
 
-    def _check_fits(self, change: Change) -> None:
+    def _check_fits(self, change: Change, missed: Sequence[str]) -> None:
+        if change.looks_for and not change.looks_for.keys() & set(missed):
+            raise Unusable("the judge misses no kind of damage that it is for")
         for pattern, reason in change.unless.items():
             if any(re.search(pattern, piece) for file in self.files for piece in pieces_of(file.text)[::2]):
                 raise Unusable(reason)
         settings = self._settings(change)
         known = {name: getattr(self.protocol, name) for name in settings}
-        if settings and settings == known and not self._addition(change):
+        if settings and settings == known and not self._addition(change, missed):
             raise Unusable("the judge is asked so already")
         if "samples" in settings and self.protocol.extraction != "parse":
             raise Unusable("probabilities are read already")
@@ -122,7 +131,7 @@ class JudgePrompt:
             settings["temperature"] = self.protocol.temperature or settings["temperature"]
         return settings
 
-    def _addition(self, change: Change) -> str:
+    def _addition(self, change: Change, missed: Sequence[str]) -> str:
         texts = {"numbers": change.numbers, "words": change.words, "object": change.object}
         labels = any(metric.labels for metric in self.metrics)
         kind = "object" if self.protocol.answer == "json" else "words" if labels else "numbers"
@@ -130,6 +139,9 @@ class JudgePrompt:
             if any(texts.values()):
                 raise Unusable({"object": "answers are JSON", "words": "answers are words"}.get(kind, kind))
             return ""
+        if change.looks_for:
+            looked_for = dict.fromkeys(change.looks_for[name] for name in missed if name in change.looks_for)
+            return fill(texts[kind], {"looked_for": listed([*looked_for])})
         return fill(texts[kind], self._points()) if "{{" in texts[kind] else texts[kind]
 
     def _points(self) -> dict[str, str]:

@@ -12,8 +12,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from dhp.analysis.config import AnalysisConfig
+from dhp.analysis.results import Result
 from dhp.core.errors import InputError, Unreadable
 from dhp.core.progress import Progress
+from dhp.core.records import parse_variant
 from dhp.core.seeding import key_digest, text_hash
 from dhp.core.writing import check_folder, inner_folder
 from dhp.llm.estimate import Estimate
@@ -30,6 +32,8 @@ ORIGINAL = "original"
 """Name of the judge as it was."""
 _LOOK = 10
 """Texts that a look needs at least."""
+_SEEN = 0.75
+"""Detection, or share of texts that do not pass, from which a kind of damage is not missed."""
 _PERFECT = 0.99
 """Detection, or share of right sides of the mark, from which there is nothing to gain."""
 
@@ -107,12 +111,12 @@ class Asked:
             **self.way,
         }
 
-    def ready(self) -> tuple[dict[str, JudgePrompt], dict[str, str]]:
-        """The changed prompts, and why the others cannot be tried."""
+    def ready(self, missed: Sequence[str]) -> tuple[dict[str, JudgePrompt], dict[str, str]]:
+        """The changed prompts for a judge that misses these kinds, and why the others cannot be tried."""
         prompts, unusable = {}, {}
         for change in known_changes().changes:
             try:
-                prompts[change.change] = self.original.changed(change)
+                prompts[change.change] = self.original.changed(change, missed)
             except Unusable as e:
                 unusable[change.change] = str(e)
         return prompts, unusable
@@ -163,11 +167,10 @@ class Trials:
             check_folder(asked.out / change)  # of its run, at the end
         sizes = [round(share * len(self.halves[0])) for share in LOOKS]
         self.looks = [size for size in sizes[:-1] if size >= _LOOK] + sizes[-1:]
-        changed, self._unusable = asked.ready()
+        self._unusable: dict[str, str] = {}
         self._prompts: dict[str, JudgePrompt] = {}
         self._keywords: dict[str, dict[str, Any]] = {}
-        for name, prompt in {ORIGINAL: asked.original, **changed}.items():
-            self._add(name, prompt)
+        self._add(ORIGINAL, asked.original)
         self._done: dict[tuple[str, int], RunResult] = {}
 
     def outcome(self) -> Outcome:
@@ -177,6 +180,9 @@ class Trials:
         confirmed: Gain | None = None
         judges: tuple[RunResult, ...] = ()
         if _right(first) < _PERFECT:
+            changed, self._unusable = self.asked.ready(missed(first.result))
+            for name, prompt in changed.items():
+                self._add(name, prompt)
             names = [change.change for change in known_changes().changes]
             raced = race(ORIGINAL, names, self._compared, len(self.looks))
             if raced.best:
@@ -271,6 +277,21 @@ def _right(rated: RunResult) -> float:
     return rated.result.detection.avg or 0.0 if errors is None else 1 - errors
 
 
+def missed(result: Result) -> list[str]:
+    """The perturbers whose damage a judge misses in some degree, the most missed first.
+
+    At a pass mark of those more than a quarter passes, else less than three quarters are detected.
+    """
+    shares: dict[str, float] = {}
+    for row in result.damage:
+        passes = None if row.passes is None else row.passes.share
+        seen = row.detection if result.pass_mark is None else passes if passes is None else 1 - passes
+        if seen is not None and seen < _SEEN:
+            name = parse_variant(row.variant).perturber
+            shares[name] = min(seen, shares.get(name, 1.0))
+    return sorted(shares, key=shares.__getitem__)
+
+
 def estimates(asked: Asked) -> list[Estimate]:
     """What it would take at most: nothing dropped early, and the dearest change confirmed."""
     with TemporaryDirectory() as folder:
@@ -279,7 +300,8 @@ def estimates(asked: Asked) -> list[Estimate]:
 
 def _estimates(asked: Asked) -> list[Estimate]:
     halves = asked.halves()
-    prompts, _ = asked.ready()
+    kinds = [name for change in known_changes().changes for name in change.looks_for]
+    prompts, _ = asked.ready(kinds)  # as what is missed is not known yet
 
     def taken(name: str, prompt: JudgePrompt, ids: Sequence[str]) -> Iterator[Estimate]:
         keywords = asked.keywords(name, prompt)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dhp.content.catalog import override, read_protocol
+from dhp.content.catalog import descriptions, override, read_protocol
 from dhp.content.own_task import own_metric
 from dhp.core.specs import Metric
 from dhp.judge.prompt_files import PromptFile
@@ -12,6 +12,7 @@ from dhp.plugins.improve.changes import JudgePrompt, known_changes
 from dhp.plugins.improve.race import Unusable
 
 CHANGES = {change.change: change for change in known_changes().changes}
+MISSED = ["wrong_numbers", "negation", "word_deletions"]
 PLAIN = "Text: {output}\n\nHow good is it, from 1 to 5?\nRating:\n"
 
 
@@ -22,7 +23,7 @@ def prompt(text: str = PLAIN, metric: Metric | None = None, **settings: object) 
 
 
 def changed(name: str, *given: object, **settings: object) -> tuple[str, JudgePrompt]:
-    made = prompt(*given, **settings).changed(CHANGES[name])  # type: ignore[arg-type]
+    made = prompt(*given, **settings).changed(CHANGES[name], MISSED)  # type: ignore[arg-type]
     return made.files[0].text, made
 
 
@@ -122,3 +123,22 @@ def test_answers_in_json_keep_their_form() -> None:
     assert "Then give the JSON object" in text
     assert made.protocol.answer == "json"
     assert why_not("probability", PLAIN, answer="json") == "answers are JSON"
+
+
+def test_a_change_that_names_faults_names_those_that_are_missed_and_is_tried_for_no_others() -> None:
+    text, _ = changed("check-facts")
+    assert "point by point: each number and whether a statement says the opposite. A text with" in text
+    assert text.endswith("\n\nRating:\n")
+    assert "Look for missing words. Each of these" in changed("read-closely")[0]
+    spelling = prompt().changed(
+        CHANGES["read-closely"], ["random_typos", "wrong_numbers", "random_deletions"]
+    )
+    assert "Look for misspelt words and missing letters. Each" in spelling.files[0].text
+    with pytest.raises(Unusable, match="misses no kind of damage that it is for"):
+        prompt().changed(CHANGES["check-facts"], ["random_typos", "my_own_kind"])
+    assert prompt().changed(CHANGES["samples"], []).protocol.samples == 5
+
+
+def test_each_kind_that_a_change_names_is_a_perturber() -> None:
+    named = {name for change in CHANGES.values() for name in change.looks_for}
+    assert named <= descriptions().keys()
