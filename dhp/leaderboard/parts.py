@@ -125,9 +125,18 @@ def board_parts(tables: Sequence[BoardTable], names: Mapping[JudgeKey, str]) -> 
     for number, table in enumerate(tables, 1):
         link = dataset_file(table.dataset)
         heading = Heading(table.dataset, id=f"table-{number}", link=link, number=str(number))
-        below = map(Note, legend(table.results))
-        parts.append(Block([heading, *shared_parts(table), results_table(table), *below], tags=_tags(table)))
+        about, shared = shared_parts(table)
+        results: list[Part] = [results_table(table), *map(Note, legend(table.results))]
+        if len(tables) > _OPEN_TABLES:
+            of_set: list[Part] = [about, Fold("Ranks, D, controls", results), shared]
+        else:
+            of_set = [about, shared, *results]
+        parts.append(Block([heading, *of_set], tags=_tags(table)))
     return parts
+
+
+_OPEN_TABLES = 2
+"""Tables that are open on the first page; more are folded, as the overview has what matters most."""
 
 
 _Judge = tuple[Entry, Sequence[Row | None]]
@@ -153,7 +162,7 @@ def _overview(tables: Sequence[BoardTable], names: Mapping[JudgeKey, str]) -> Ta
         columns,
         judges_of(tables),
         tags=lambda judge: _tags_of_judge(judge[0]),
-        css="overview",
+        css="overview stacked",
         titled=False,
     )
 

@@ -26,7 +26,7 @@ from dhp.report.matrix import matrices
 from dhp.report.misses import Texts, at_mark, misses
 from dhp.report.result_parts import drawn_kinds, figures_of
 from dhp.report.runs_index import holds_runs, write_index
-from dhp.report.side_by_side import judges_on_sets, side_by_side
+from dhp.report.side_by_side import judges_on_sets, ranked, side_by_side
 from dhp.report.terminal import runs_tables
 from dhp.report.web import page
 from dhp.runs.compare import Comparisons
@@ -146,7 +146,7 @@ def _runs(results: Sequence[Result]) -> list[Part]:
     on_sets = judges_on_sets([each for each in results if not each.curves])
     if not on_sets:
         return whole
-    return [*on_sets, Fold("Each judge on each set", whole), side_by_side(results)]
+    return [*on_sets, Fold("Each judge on each set", whole), side_by_side(ranked(results))]
 
 
 def _damage(rows: Sequence[VariantResult]) -> dict[str, str]:

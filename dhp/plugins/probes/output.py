@@ -10,11 +10,12 @@ from dhp.core.files import indented_json, json_line
 from dhp.core.secrets import hidden_table
 from dhp.core.verdicts import Verdict
 from dhp.core.writing import OutputFolder, writing
+from dhp.plugins.probes.drawing import probes_drawings
 from dhp.plugins.probes.options import STABILITY_DOSE
 from dhp.plugins.probes.probing import Probed, ProbeResult
 from dhp.plugins.probes.statistics import Calibration, Dose, Figure, Moves, Rise, Stability
 from dhp.plugins.probes.texts import LABELS
-from dhp.report.document import Column, Part, Table, item
+from dhp.report.document import Chart, Column, Fold, Heading, Note, Part, Table, item
 from dhp.report.labels import listed, percent
 from dhp.report.web import document_page
 from dhp.runs.writer import perturbed_lines
@@ -181,9 +182,8 @@ def probe_parts(results: Sequence[ProbeResult]) -> list[Part]:
     parts: list[Part] = []
     for result in results:
         lines = lines_of(result)
-        ratings = f"{sum(result.ratings.values()):,} ratings of {result.n} examples"
         table = Table(
-            f"{result.model} on {result.dataset}: {ratings}",
+            _title(result),
             _COLUMNS,
             lines,
             style=lambda one: "bold red" if _speaks_against(one.state) else "",
@@ -195,6 +195,14 @@ def probe_parts(results: Sequence[ProbeResult]) -> list[Part]:
             parts.append(f"note: {note}")
         parts.append("")
     return parts
+
+
+def _title(result: ProbeResult) -> str:
+    return f"{result.model} on {result.dataset}: {_counted(result)}"
+
+
+def _counted(result: ProbeResult) -> str:
+    return f"{sum(result.ratings.values()):,} ratings of {result.n} examples"
 
 
 def _sentence(model: str, lines: Sequence[Line]) -> str:
@@ -213,12 +221,32 @@ def unscored(result: ProbeResult) -> str:
 
 
 def probes_page(probed: Probed) -> str:
-    """The page of a probe: what is printed, and the tables behind it."""
-    parts = [part for each in probed.results for part in (*probe_parts([each]), *_tables(each))]
+    """The page of a probe: for each judge and dataset sentence, pictures, table, and what is behind."""
+    parts: list[Part] = []
+    for result in probed.results:
+        lines = lines_of(result)
+        asked = [one for one in lines if one.n != "0"]
+        table = Table(_title(result), _ON_PAGE, asked, css="results stacked wrapped", titled=False)
+        left_out = [f"{one.what} ({one.meaning})" for one in lines if one.n == "0"]
+        notes = [f"Left out: {listed(left_out)}."] if left_out else []
+        notes += [note] if (note := unscored(result)) else []
+        parts += [
+            Heading(_sentence(result.model, lines)),
+            Note(f"{result.dataset}: {_counted(result)}"),
+            Chart([drawing.on_page() for drawing in probes_drawings(result)]),
+            table,
+            *map(Note, notes),
+            Fold("The figures behind it", [*_tables(result)]),
+        ]
     return document_page("Probes", _LEAD, parts)
 
 
 _LEAD = "What moves the scores of a judge beside damage. None of these figures is part of detection or D."
+_ON_PAGE: tuple[Column[Line], ...] = (
+    Column("what", lambda one: one.what, names=True, right=False, extra=lambda one: {"small": one.probe}),
+    *_COLUMNS[2:],
+    Column("meaning", lambda one: one.meaning, right=False),
+)
 
 
 def _net(figure: Figure) -> str:
@@ -239,7 +267,7 @@ def _of_doses(heading: str) -> list[Column[Dose]]:
 def _tables(result: ProbeResult) -> Iterator[Table[Any]]:
     """What lies behind the lines."""
     figures = result.verbosity
-    if figures:
+    if figures and figures.net.n:
         title = "Padding: scores against the original, by sentences added"
         yield Table(title, _of_doses("sentences"), [figures.again, *figures.doses])
     steps = result.calibration

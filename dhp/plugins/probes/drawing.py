@@ -1,0 +1,122 @@
+"""The pictures of a probe: how many scores each change moves, and how scores go with the dose."""
+
+from typing import TYPE_CHECKING
+
+from dhp.plugins.probes.probing import ProbeResult
+from dhp.plugins.probes.statistics import Figure as Share
+from dhp.plugins.probes.texts import LABELS
+from dhp.report.charts import COLOURS, Drawing
+from dhp.report.labels import percent
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_WIDTH = 4.6
+"""Inches of a picture."""
+_ROW = 0.3
+"""Inches of a row."""
+
+
+def probes_drawings(result: ProbeResult) -> list[Drawing]:
+    """The share of scores that each change moves, beside the same text again; and scores by dose."""
+    moved, lines = _moved(result), _by_dose(result)
+    return [*([_of_moves(result, moved)] if moved else []), *([_of_doses(result, lines)] if lines else [])]
+
+
+def _of_moves(result: ProbeResult, moved: dict[str, tuple[Share, Share]]) -> Drawing:
+    rows = [
+        {"what": name, "share": share.value, "same_text_again": again.value}
+        for name, (share, again) in moved.items()
+    ]
+    said = "; ".join(
+        f"{name} {percent(share.value)}, the same text again {percent(again.value)}"
+        for name, (share, again) in moved.items()
+    )
+    height = 1.1 + _ROW * max(3, len(moved))
+    return Drawing(
+        f"probes of {result.dataset}",
+        lambda page: _draw_moved(page, moved),
+        _WIDTH,
+        height,
+        f"Share of the scores that move: {said}.",
+        rows,
+    )
+
+
+def _of_doses(result: ProbeResult, lines: dict[str, dict[int, float]]) -> Drawing:
+    rows = [
+        {"what": name, "dose": dose, "change": change}
+        for name, points in lines.items()
+        for dose, change in points.items()
+    ]
+    said = "; ".join(
+        f"{name} {', '.join(f'{dose}: {change:+.0%}' for dose, change in points.items())}"
+        for name, points in lines.items()
+    )
+    return Drawing(
+        f"doses of {result.dataset}",
+        lambda page: _draw_doses(page, lines),
+        _WIDTH,
+        2.4,
+        f"Mean change of the score by dose, of the scale: {said}.",
+        rows,
+    )
+
+
+def _moved(result: ProbeResult) -> dict[str, tuple[Share, Share]]:
+    """What was done to a text -> share of scores that moved, and of those of the same text asked again."""
+    moved = {LABELS[name]: (each.moved, each.again) for name, each in result.invariance.items()}
+    padding = result.verbosity
+    if padding and padding.net.n:
+        moved["padding raises"] = padding.doses[-1].rose, padding.again.rose
+    return moved
+
+
+def _by_dose(result: ProbeResult) -> dict[str, dict[int, float]]:
+    """What grows with the dose -> dose -> mean change of the score against the original, of the scale."""
+    lines: dict[str, dict[int, float]] = {}
+    padding, damage = result.verbosity, result.calibration
+    if padding and padding.net.n:
+        lines["padding"] = {0: 0.0} | {d.k: d.change for d in padding.doses if d.change is not None}
+    if damage and damage.order.n:
+        known = {dose: mean for dose, mean in damage.means.items() if mean is not None}
+        first = known[min(known)]
+        lines["damage"] = {dose: mean - first for dose, mean in known.items()}
+    return lines
+
+
+def _draw_moved(page: "Figure", moved: dict[str, tuple[Share, Share]]) -> None:
+    axes = page.subplots()
+    for place, (share, again) in enumerate(moved.values()):
+        for each, colour, beside in ((again, "weak", 0.18), (share, "d", -0.18)):
+            if each.value is None:
+                continue
+            if each.ci:
+                axes.plot(each.ci, [place + beside] * 2, color=COLOURS[colour], linewidth=1.5, alpha=0.6)
+            label = {"weak": "same text again", "d": "changed text"}[colour] if place == 0 else None
+            axes.plot(each.value, place + beside, "o", color=COLOURS[colour], markersize=5, label=label)
+    axes.set_yticks(range(len(moved)), list(moved))
+    axes.set_ylim(len(moved) - 0.5, -0.5)
+    axes.set_xlim(-0.03, 1.03)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    axes.grid(axis="x", linewidth=0.6)
+    axes.set_title("scores that move", fontsize=9.5, color=COLOURS["ink"], loc="left")
+    page.legend(frameon=False, fontsize=8, loc="outside lower center", ncols=2)
+
+
+def _draw_doses(page: "Figure", lines: dict[str, dict[int, float]]) -> None:
+    axes = page.subplots()
+    looks = {"padding": ("ew", "s"), "damage": ("d", "o")}
+    for name, points in lines.items():
+        colour, marker = looks[name]
+        axes.plot(
+            [*points], [*points.values()], color=COLOURS[colour], marker=marker, markersize=4, label=name
+        )
+    axes.axhline(0, color=COLOURS["weak"], linewidth=1, linestyle=(0, (3, 3)))
+    low = min((value for points in lines.values() for value in points.values()), default=0.0)
+    high = max((value for points in lines.values() for value in points.values()), default=0.0)
+    axes.set_ylim(min(low, -0.1) - 0.02, max(high, 0.05) + 0.02)
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:+.0%}")
+    axes.set_xlabel("sentences of padding, or damages")
+    axes.set_title("mean change, of the scale", fontsize=9.5, color=COLOURS["ink"], loc="left")
+    page.legend(frameon=False, fontsize=8, loc="outside lower center", ncols=2)
