@@ -28,7 +28,7 @@ def _of_moves(result: ProbeResult, moved: dict[str, tuple[Share, Share]]) -> Dra
         {"what": name, "share": share.value, "same_text_again": again.value}
         for name, (share, again) in moved.items()
     ]
-    said = "; ".join(
+    in_words = "; ".join(
         f"{name} {percent(share.value)}, the same text again {percent(again.value)}"
         for name, (share, again) in moved.items()
     )
@@ -38,7 +38,7 @@ def _of_moves(result: ProbeResult, moved: dict[str, tuple[Share, Share]]) -> Dra
         lambda page: _draw_moved(page, moved),
         _WIDTH,
         height,
-        f"Share of the scores that move: {said}.",
+        f"Share of the scores that move: {in_words}.",
         rows,
     )
 
@@ -49,7 +49,7 @@ def _of_doses(result: ProbeResult, lines: dict[str, dict[int, float]]) -> Drawin
         for name, points in lines.items()
         for dose, change in points.items()
     ]
-    said = "; ".join(
+    in_words = "; ".join(
         f"{name} {', '.join(f'{dose}: {change:+.0%}' for dose, change in points.items())}"
         for name, points in lines.items()
     )
@@ -58,7 +58,7 @@ def _of_doses(result: ProbeResult, lines: dict[str, dict[int, float]]) -> Drawin
         lambda page: _draw_doses(page, lines),
         _WIDTH,
         2.4,
-        f"Mean change of the score by dose, of the scale: {said}.",
+        f"Mean change of the score by dose, of the scale: {in_words}.",
         rows,
     )
 
