@@ -43,16 +43,13 @@ _INLINE = re.compile(
 _CODE = re.compile(
     r"(?<![^\W_])(?=[\w+./:#-]*[^\W\d_])(?=(?:[\w+./:#-]*?\d){2})(?!\d+[^\W\d_]{1,3}(?![\w-]))"
     r"\w+(?:[+./:#-]\w+)*"  # 1Z999AA10123456784
-    r"|\b\d{8,}\b|#\d+\b|\b\d{4}/\d{3,}\b"
+    r"|@\w+\b|\b\d{8,}\b|#\d+\b|\b\d{4}/\d{3,}\b"
     r"|\b[A-Z]{2,}-\d\w*"  # GPT-4o
     r"|\b\d+(?:[./-]\d+){2,}\b|(?<!\w)\+?\d+(?: [ (]?\d{2,}\)?){2,}\b"  # 192.168.0.1, +44 20 7946 0018
     r"|\b[A-Z]{2}\d{2}(?: [\dA-Z]{2,4}){3,}\b|\b[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b"  # accounts, postcodes
-    r"|\b[^\W_]+(?:_[^\W_]+)+\b|\b\w+\(\)|\b[a-z]{2,12}(?:[A-Z][a-z]{1,12}){1,4}\b"  # max_tokens, fooBar
 )
-"""Codes, numbers of orders, telephones and accounts, names of programs: nobody would take a slip in them for
-a typing error."""
-_TOKEN = re.compile(rf"[^\s{CJK}]*[^\s\w,;!?'’“”{CJK}][^\s{CJK}]*")
-"""A token that holds more than letters."""
+"""Codes, numbers of orders, telephones and accounts: nobody would take a slip in them for a typing error."""
+_TOKEN = re.compile(rf"[^\s{CJK}]+")
 _ROUND = re.compile(r"[\"'“”‘’«»(\[]*(?P<core>.*?)[\"'“”‘’«».,;:!?…]*(?P<closing>[)\]]?)[\"'“”‘’«».,;:!?…]*")
 _DIGITS, _HAN = r"[\d０-９]{1,3}", r"[一二三四五六七八九十]{1,3}"
 _BULLET = r"(?:[-*+•‣▪●○◦·–—\uf0b7][ \t]+(?:\[[ xX]\][ \t]+)?)"
@@ -129,7 +126,8 @@ def _apart(text: str, hidden: Sequence[Span]) -> Iterator[Span]:
 def _signs(text: str) -> Iterator[Span]:
     """The tokens that are signs of code, without the marks of the sentence round them."""
     for token in _TOKEN.finditer(text):
-        if is_sign(token[0]):
+        is_plain = token[0].isalpha() and (token[0].islower() or token[0].istitle())
+        if not is_plain and is_sign(token[0]):
             bare = _ROUND.fullmatch(token[0])
             if bare and bare["core"]:
                 is_closed = bare["closing"] and any(opening in bare["core"] for opening in "([")
