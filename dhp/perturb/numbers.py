@@ -8,7 +8,7 @@ _UNIT = r"(?:[kcmnµμ]?m|[kmµμ]?g|[cm]?l|k?W|kWh|[kMGT]B|[kMG]?Hz|mph|kph|km/
 # A search for a digit is fast, so the first one stands before what looks back.
 _NUMBER = re.compile(
     rf"\d(?<![{_LETTER}_#@.,\\\[\d]\d)(?<![{_LETTER}][-‐‑–/'’]\d)(?<!\d[\u00a0\u202f ]\d)"
-    rf"(?<![A-Z\d\W][A-Z\d] \d)(?<!ersion \d)(?<![{_LETTER}]\(\d)"
+    rf"(?<![A-Z\d\W][A-Z\d] \d)(?<!ersion \d)(?<!\w\(\d)"
     rf"\d*+(?:[.,]\d++)*+(?:(?![{_LETTER}_])|(?={_UNIT}))"
     rf"(?!['’.][{_LETTER}]|-[A-Z](?![a-z])|[\u00a0\u202f ]\d|\([{_LETTER}])"
 )

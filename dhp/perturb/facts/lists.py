@@ -123,6 +123,8 @@ class FactLists(Spec):
     """Words with a capital that are no name."""
     organisations: str = ""
     """Last words of names of organisations."""
+    sites: str = ""
+    """Last words of names of places that are no town."""
     places: list[str] = Field(default=[])
     """Towns, countries and other places, each kind a line; `_` for a space in a name. Where articles tell
     countries apart, those of one article are a line."""

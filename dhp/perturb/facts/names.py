@@ -116,6 +116,7 @@ class Names:
         self._lists = lists
         self._no_names = frozenset(lists.no_names.split())
         self._organisations = frozenset(lists.organisations.split())
+        self._sites = frozenset(lists.sites.split())
         self._inside, self._words = Counter[str](), Counter[str]()
         self._surnames: dict[str, str] = {}
         self._in_place, self._all = Counter[str](), Counter[str]()
@@ -154,7 +155,7 @@ class Names:
         self._all[name.text] += 1
         self._in_place[name.text] += _IN_PLACE.search(text[max(name.start - 8, 0) : name.start]) is not None
         words, sexes = name.text.split(), self._lists.sexes
-        if len(words) == 2 and words[0] in sexes and words[1] not in self._organisations:
+        if len(words) == 2 and words[0] in sexes and words[1] not in self._organisations | self._sites:
             self._surnames.setdefault(words[1], sexes[words[0]])
 
     def _learn_surnames(self, texts: Sequence[tuple[str, Sequence[Capital]]]) -> None:
@@ -236,6 +237,8 @@ class Names:
             return f"place {self._lists.place_names[name]}", len(words)
         if words[-1] in self._organisations:
             return ("organisation", len(words)) if len(words) > 1 else None
+        if words[-1] in self._sites:
+            return ("site", len(words)) if len(words) > 1 else None
         if 2 * self._in_place[name] > self._all[name] and not (len(words) > 1 and words[0] in sexes):
             return None if all(zipf(word.lower()) > _COMMON for word in words) else ("place", len(words))
         if words[0] in sexes and len(words) <= _LONGEST:
