@@ -60,16 +60,19 @@ def write_index(folder: str | Path, out: str | Path | None = None) -> Path:
     Runs that are not finished, or of another version, are named on the page and left out.
     """
     path = Path(folder) / "index.html" if out is None else Path(out)
-    rows, left_out = [], []
+    rows: list[_Listed] = []
+    left_out: list[tuple[str, str | None]] = []
     for each in sorted(Path(folder).iterdir()):
         if not (each / RESULTS).is_file():
             if (each / MANIFEST).is_file():
-                left_out.append(f"{printable(each.name)}: not finished")
+                partial = each / "report.html"
+                link = _link(partial, path.parent) if partial.is_file() else None
+                left_out.append((f"{printable(each.name)}: not finished", link))
             continue
         try:
             rows.append(_listed(each, path.parent))
         except InputError as e:
-            left_out.append(str(e))
+            left_out.append((str(e), None))
     rows.sort(key=lambda row: row.created, reverse=True)
     text = page(
         "index.html",

@@ -31,9 +31,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         dhp.run(judge, "mini/story_cloze", out=runs / name, progress=False)
     for name, file, text in (
         ("begun", "manifest.json", "{}"),
+        ("begun", "report.html", "the part that is there"),
+        ("failed", "manifest.json", "{}"),
         ("old", "results.json", '{"schema": "dhp.results/0"}'),
     ):
-        (runs / name).mkdir()
+        (runs / name).mkdir(exist_ok=True)
         (runs / name / file).write_text(text)
     return runs
 
@@ -49,7 +51,8 @@ def test_runs_stand_newest_first_with_their_verdict_and_link(folder: Path, page:
     text = page.read_text("utf-8")
     assert text.index("a%20%26%20%3Cb%3E%27c%27/report.html") < text.index('href="one/report.html"')
     assert "blind: no score of any text moved" in text
-    assert "not finished" in text
+    assert 'begun: not finished; <a href="begun/report.html">what there is of it</a>.' in text
+    assert "failed: not finished.<" in text
     assert "allowed: schema dhp.results/3" in text
     assert "<b>'c'" not in text
     runs = re.findall(r'<option value="\d" data-path="(.*?)"', text)[:2]
