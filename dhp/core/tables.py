@@ -199,13 +199,22 @@ def is_blank(value: object) -> bool:
 
 
 def _object_in(value: object) -> object:
-    """The object or list that a text holds, as JSON or as Python prints it; anything else as it is."""
-    if isinstance(value, str) and value.strip()[:1] + value.strip()[-1:] in ("{}", "[]"):
+    """The object or list that a text holds, as JSON, fenced or not, or as Python prints it; else as it is."""
+    if not isinstance(value, str):
+        return value
+    text = value.strip().lstrip("\ufeff")
+    fenced = _FENCED.fullmatch(text)
+    text = fenced[1] if fenced else text
+    if text[:1] + text[-1:] in ("{}", "[]"):
         with suppress(ValueError, RecursionError):
-            return json.loads(value)
+            return json.loads(text)
         with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
-            return ast.literal_eval(value.strip())
+            return ast.literal_eval(text)
     return value
+
+
+_FENCED = re.compile(r"```\w*\s*([\[{].*[\]}])\s*```", re.S)
+"""Models like to write JSON as a block of code."""
 
 
 def _path_to_text(value: object) -> str:

@@ -234,6 +234,18 @@ def test_a_refused_parameter_is_known_in_any_wording(
     assert problem.parameter(sent, taken=[parameter or ""]) != parameter or parameter is None
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"success": False, "errors": [{"message": "'n' is not supported", "code": 5006}]},
+        {"error": {"message": "Invalid value", "param": "body.n"}},
+    ],
+    ids=["a list of errors", "a path"],
+)
+def test_a_refused_parameter_is_found_in_other_forms(body: dict[str, object]) -> None:
+    assert read_problem(400, json.dumps(body).encode()).parameter({"model": "x", "n": 5}) == "n"
+
+
 def test_a_fault_that_repeats_the_request_names_its_place_alone() -> None:
     fault = {"loc": ["body", "messages"], "msg": "Field required", "input": SENT}
     problem = read_problem(422, json.dumps({"detail": [fault]}).encode())

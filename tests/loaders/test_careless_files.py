@@ -139,6 +139,15 @@ def test_a_cell_that_holds_json_needs_a_path_to_its_text(tmp_path: Path) -> None
         read(tmp_path / "x.csv", fields={"output": "outputs"})
 
 
+def test_json_in_a_block_of_code_needs_a_path_too(tmp_path: Path) -> None:
+    cells = [f"```json\n{json.dumps({'answer': output}, indent=1)}\n```" for _, output in ROWS]
+    frame = pd.DataFrame({"source": [source for source, _ in ROWS], "output": cells})
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    with pytest.raises(InputError, match=r"'output' holds a JSON object \(answer\)"):
+        read(tmp_path / "x.csv")
+    assert texts(tmp_path / "x.csv", fields={"output": "output.answer"}) == ROWS
+
+
 def test_a_json_object_is_refused_among_pairs_and_by_dhp_judge(tmp_path: Path) -> None:
     cells = [json.dumps({"answer": output}) for _, output in ROWS]
     plain = pd.DataFrame({"source": [source for source, _ in ROWS], "output": cells})

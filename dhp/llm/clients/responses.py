@@ -179,8 +179,9 @@ class Problem:
         if self.status not in _OF_PARAMETERS or self.too_long:
             return None
         left = {name: _NAMES.get(name, re.escape(name)) for name in body if name not in {*taken, *_ALWAYS}}
-        if self.named in left:
-            return self.named
+        for part in self.named.split("."):  # `body.n`
+            if part in left:
+                return part
         places: dict[str, tuple[bool, bool, int]] = {}
         for name, pattern in left.items():
             match = re.search(rf"({_OPEN}?)(?:{pattern})", self.message, re.I)
@@ -249,7 +250,9 @@ def read_problem(status: int, body: bytes) -> Problem:
         data = None
     if isinstance(data, list) and data:
         data = data[0]
-    error = (data.get("error") or data) if isinstance(data, dict) else data
+    error = (data.get("error") or data.get("errors") or data) if isinstance(data, dict) else data
+    if isinstance(error, list) and error:
+        error = error[0]
     if not isinstance(error, dict):
         return Problem(status, _beginning(error if isinstance(error, str) else _plain(body)), "", "")
     named = _named_inside(error)
