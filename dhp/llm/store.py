@@ -360,7 +360,7 @@ def _row(key: bytes, model: str, endpoint: str, sample: int, reply: Reply, run: 
 
 
 def _encodable(text: str) -> str:
-    return text.encode(errors="replace").decode()
+    return text if text.isascii() else text.encode(errors="replace").decode()
 
 
 def _checksum(checked: tuple[object, ...]) -> int:
