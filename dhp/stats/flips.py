@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from dhp.stats.arrays import Bools, Floats, Ints, checked_table, cluster_index, cluster_sums
 from dhp.stats.defaults import RESAMPLES
-from dhp.stats.sign_flips import flip_p, flipped_sums, sign_flips
+from dhp.stats.sign_flips import SignPatterns, flip_p, flipped_sums, sign_flips
 from dhp.stats.wilcoxon import signed_rank, signed_ranks
 
 _COLUMNS = 256
@@ -70,7 +70,7 @@ def flip_log_p(
 
 
 def _flipped(
-    differences: Floats, index: Ints, taking_part: Bools, signs: npt.NDArray[np.int8], exact: bool
+    differences: Floats, index: Ints, taking_part: Bools, signs: SignPatterns, exact: bool
 ) -> Floats:
     """Natural logs of the p-values in both directions, (2, V), of kinds with pairs in the same clusters."""
     ranks = signed_ranks(differences)

@@ -1,5 +1,7 @@
 """Signs of whole clusters flipped at random, or all patterns of signs; p-values from them."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
@@ -11,7 +13,28 @@ _AT_ONCE = 1 << 18
 """Products, few enough for one thread: OpenBLAS shares out what is more, which takes longer."""
 
 
-def sign_flips(clusters: int, resamples: int, rng: np.random.Generator) -> tuple[npt.NDArray[np.int8], bool]:
+_DRAWN = 1 << 20
+"""Signs that are drawn at once, about."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignPatterns:
+    """R patterns of the signs of G clusters, as there may be 100 million of them a bit for each."""
+
+    flipped: npt.NDArray[np.uint8]
+    """Shape (R, G / 8, rounded up)."""
+    clusters: int
+
+    def __len__(self) -> int:
+        return len(self.flipped)
+
+    def rows(self, start: int = 0, stop: int | None = None) -> npt.NDArray[np.int8]:
+        """These patterns as +1 and -1, shape (rows, G)."""
+        bits = np.unpackbits(self.flipped[start:stop], axis=1, count=self.clusters).view(np.int8)
+        return 1 - 2 * bits
+
+
+def sign_flips(clusters: int, resamples: int, rng: np.random.Generator) -> tuple[SignPatterns, bool]:
     """Sign patterns of the clusters for a randomisation test.
 
     Parameters
@@ -25,9 +48,9 @@ def sign_flips(clusters: int, resamples: int, rng: np.random.Generator) -> tuple
 
     Returns
     -------
-    signs : shape (R, G)
-        +1 or -1. All 2 ** G patterns, the first of them all +1, if these are at most `resamples`; else
-        that many random ones.
+    signs : R patterns of G signs
+        All 2 ** G patterns, the first of them all +1, if these are at most `resamples`; else that many
+        random ones.
     exact : bool
         Whether they are all patterns.
 
@@ -45,17 +68,21 @@ def sign_flips(clusters: int, resamples: int, rng: np.random.Generator) -> tuple
         raise ValueError(f"resamples must be at least 1, not {resamples}")
     if clusters <= _BITS and 2**clusters <= resamples:
         patterns = np.arange(2**clusters)[:, None] >> np.arange(clusters) & 1
-        return (1 - 2 * patterns).astype(np.int8), True
-    signs = rng.integers(2, size=(resamples, clusters), dtype=np.int8)
-    signs *= -2  # in place, as there may be many
-    signs += 1
-    return signs, False
+        return SignPatterns(np.packbits(patterns.astype(np.uint8), axis=1), clusters), True
+    rows = 4 * max(
+        1, _DRAWN // (4 * clusters)
+    )  # four signs of a random number: all parts are those of one draw
+    parts = []
+    for start in range(0, resamples, rows):
+        bits = rng.integers(2, size=(min(rows, resamples - start), clusters), dtype=np.int8)
+        parts.append(np.packbits(bits.view(np.uint8), axis=1))
+    return SignPatterns(np.concatenate(parts), clusters), False
 
 
-def flipped_sums(signs: npt.NDArray[np.int8], values: Floats) -> Floats:
-    """Sums of `values`, shape (G, K), under sign patterns of shape (R, G); shape (R, K)."""
+def flipped_sums(signs: SignPatterns, values: Floats) -> Floats:
+    """Sums of `values`, shape (G, K), under R sign patterns; shape (R, K)."""
     most = max(1, _AT_ONCE // values.size)
-    parts = [signs[start : start + most].astype(np.float64) @ values for start in range(0, len(signs), most)]
+    parts = [signs.rows(start, start + most) @ values for start in range(0, len(signs), most)]
     return np.concatenate(parts)
 
 

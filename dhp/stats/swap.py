@@ -22,7 +22,7 @@ import numpy.typing as npt
 from dhp.stats.arrays import Floats, cluster_index, cluster_sums
 from dhp.stats.defaults import RESAMPLES
 from dhp.stats.influences import Influences, difference, student_interval, wilson_interval
-from dhp.stats.sign_flips import flip_p, flipped_sums, sign_flips
+from dhp.stats.sign_flips import SignPatterns, flip_p, flipped_sums, sign_flips
 
 ALPHA = 0.05
 """Error of comparisons, of all figures that are read together."""
@@ -135,7 +135,7 @@ def _in_units(sums: Floats, shares: Floats) -> Floats:
     return np.asarray(np.where(np.abs(units) < 1e-12, 0.0, units))
 
 
-def _error_of_each(shares: Sequence[Floats], signs: npt.NDArray[np.int8], largest: Floats) -> float:
+def _error_of_each(shares: Sequence[Floats], signs: SignPatterns, largest: Floats) -> float:
     """How often a single figure lies, under swaps, beyond what the largest of all exceeds in 5 % of them."""
     line = np.quantile(largest, 1 - ALPHA)
     beyond = [np.abs(_in_units(flipped_sums(signs, each), each)) > line for each in shares]

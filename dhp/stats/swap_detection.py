@@ -56,7 +56,7 @@ def detection_pairs(
         figures = averaged_kinds(detected.seen, levels, counted, each=True)
         detections.append(replace(figures, value=np.append(detected.average[0], detected.value)))
     index = cluster_index(clusters, len(missing))
-    signs, _ = sign_flips(int(index.max()) + 1, _SWAPS, np.random.default_rng(0))
+    signs = sign_flips(int(index.max()) + 1, _SWAPS, np.random.default_rng(0))[0].rows()
     _, shares = level_shares(levels, counted)
     for (x, one), (y, other) in combinations(zip(tables, detections, strict=True), 2):
         if missing.shape[2] == 1:

@@ -96,16 +96,25 @@ def test_draws_keep_clusters_together() -> None:
 def test_few_clusters_are_flipped_in_every_way() -> None:
     signs, exact = sign_flips(3, 8, np.random.default_rng(1))
     assert exact
-    assert signs[0].tolist() == [1, 1, 1]
-    assert {tuple(row) for row in signs.tolist()} == set(product((1, -1), repeat=3))
+    assert signs.rows()[0].tolist() == [1, 1, 1]
+    assert {tuple(row) for row in signs.rows().tolist()} == set(product((1, -1), repeat=3))
     signs, exact = sign_flips(4, 8, np.random.default_rng(1))
-    assert (signs.shape, exact) == ((8, 4), False)
+    assert (signs.rows().shape, exact) == ((8, 4), False)
+
+
+def test_signs_drawn_in_parts_are_those_of_one_draw() -> None:
+    for clusters in (7, 13, 300_001):
+        drawn, one = np.random.default_rng(3), np.random.default_rng(3)
+        signs, _ = sign_flips(clusters, 6, drawn)
+        assert (signs.rows() == 1 - 2 * one.integers(2, size=(6, clusters), dtype=np.int8)).all()
+        assert (signs.rows(2, 4) == signs.rows()[2:4]).all()
+        assert drawn.random() == one.random()
 
 
 def test_p_is_that_of_scipy() -> None:
     x = np.array([3.0, -1, 2, 5, 0.5, -0.2, 1])
     signs, exact = sign_flips(x.size, 1 << x.size, np.random.default_rng(1))
-    p = flip_p(np.array([x.mean()]), signs @ x[:, None] / x.size, exact)
+    p = flip_p(np.array([x.mean()]), signs.rows() @ x[:, None] / x.size, exact)
     truth = stats.permutation_test((x,), np.mean, permutation_type="samples", alternative="greater")
     assert p[0] == pytest.approx(truth.pvalue)
 
@@ -113,8 +122,8 @@ def test_p_is_that_of_scipy() -> None:
 def test_random_flips_never_give_zero() -> None:
     x = np.ones((40, 1))
     signs, exact = sign_flips(40, 199, np.random.default_rng(1))
-    assert flip_p(x.sum(axis=0), signs @ x, exact).tolist() == [1 / 200]
-    assert np.isnan(flip_p(np.array([np.nan]), signs @ x, exact)).all()
+    assert flip_p(x.sum(axis=0), signs.rows() @ x, exact).tolist() == [1 / 200]
+    assert np.isnan(flip_p(np.array([np.nan]), signs.rows() @ x, exact)).all()
 
 
 def test_a_statistic_of_zero_is_as_extreme_as_what_is_not_below_it() -> None:
