@@ -19,7 +19,7 @@ from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.ratings import RatingsArray, merged_ratings
 from dhp.analysis.results import Result, Results
 from dhp.content.catalog import Metrics, metric_list, override, read_protocol, with_metrics
-from dhp.content.own_task import chosen_metrics, function_task
+from dhp.content.own_task import LABELS_OF_FUNCTIONS, chosen_metrics, function_task
 from dhp.core.checks import checked
 from dhp.core.errors import InputError
 from dhp.core.options import as_list, keywords_of
@@ -80,6 +80,8 @@ class JudgesSpec:
         """The same with scale or labels where they belong: those of a function, else of the metrics."""
         if self.scale is None and not self.labels:
             return self
+        if self.labels and all(any_function([model]) for model in as_list(self.model)):
+            raise InputError(LABELS_OF_FUNCTIONS)
         if any_function(self.model) and not self.labels:
             own_scale = replace(self.judge_settings, scale=self.scale)
             return replace(self, judge_settings=own_scale, scale=None)

@@ -53,6 +53,8 @@ def _checked_columns(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
             message = f"{place}: column '{name}' is missing; {suggest(name, columns)}; {needed}"
             if {"human", "label", "thumb", "thumbs"} & {*columns}:
                 message += f"; for people beside a judge: dhp correlate {place}"
+            if "score" not in columns and "variant" not in columns:
+                message += "; of two scores in a row: --field original=COLUMN --field score=COLUMN"
             raise ScoresAlone(message, frame) if _are_alone(columns) else InputError(message)
     unique("column", columns, place)
     for name in columns:

@@ -87,7 +87,7 @@ def _contradiction(option: str, name: str, value: object) -> InputError:
 
 
 COMMON = (
-    "--model --dataset --field --prompt-file --metric --scale --name --base-url --n --samples --controls "
+    "--model --dataset --field --prompt-file --metric --scale --pass-mark --name --base-url --n --samples "
     "--dry-run --out --config --details"
 )
 """The options that most people need, in the order of their use."""

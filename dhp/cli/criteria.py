@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from dhp.core.errors import InputError
 from dhp.core.options import option
 
 if TYPE_CHECKING:
@@ -42,8 +43,10 @@ class Criteria:
 
         `prompted` says whether the prompt is the user's own.
         """
-        from dhp.content.own_task import chosen_metrics
+        from dhp.content.own_task import LABELS_OF_FUNCTIONS, chosen_metrics
 
+        if self.labels is not None and models and all(model.startswith(OWN) for model in models):
+            raise InputError(LABELS_OF_FUNCTIONS)
         scale = None if _own_functions(models) else self.scale
         labels = self.labels.split(",") if self.labels is not None else ()
         return chosen_metrics(self.metrics, scale, labels, prompted=prompted)

@@ -83,6 +83,14 @@ class _Init:
         """Two numbers that differ."""
         self._metric(self.answers["metric"], answer)
 
+    def pass_mark(self, answer: str) -> None:
+        """Accept none, or a score on the scale."""
+        from dhp.analysis.marks import resolved_marks
+
+        if answer:
+            metric = self._metric(self.answers["metric"], self.answers["scale"])
+            resolved_marks(answer, [metric.name], [metric])
+
     def _metric(self, name: str, scale: str) -> "Metric":
         from dhp.content.own_task import own_metric
 
@@ -117,11 +125,32 @@ class _Init:
         if not Path(answer).exists():
             _write_prompt(Path(answer), self.answers)
             return
+        self._take_scale_of(Path(answer))
         task = own_task([self._metric(self.answers["metric"], self.answers["scale"])])
         fields = {name: self.answers[name] for name in _COLUMNS if self.answers[name]}
         (loaded,) = resolve_datasets([self.answers["dataset"]], task=task, fields=fields, n=1)
         builder = request_builder(protocol(), prompt_files=[answer])
         list(builder.requests([original_of(loaded.examples[0], loaded.task)], loaded.task))
+
+    def _take_scale_of(self, prompt: Path) -> None:
+        """Answer the question of the scale by what the prompt states, if that is one other scale."""
+        from dhp.judge.prompt_files import scale_fault, stated_scales
+
+        if not prompt.is_file():
+            return
+        text = prompt.read_text(encoding="utf-8", errors="replace")
+        scales = {*stated_scales(text)}
+        metric = self._metric(self.answers["metric"], self.answers["scale"])
+        if len(scales) == 1 and scale_fault(text, metric.scale):
+            low, high = scales.pop()
+            mark = self.answers["pass_mark"]
+            self.answers["scale"] = f"{low}..{high}"
+            say(f"  {prompt} states the scale {low}..{high}, which is taken")
+            try:
+                self.pass_mark(mark)
+            except InputError:
+                self.answers["pass_mark"] = ""
+                say(f"  the pass mark {mark} is not on it, and is left out")
 
     def completed(self, name: str, answer: str) -> str:
         """The answer as it is written: a model that the server listed is one of `openai/`."""
@@ -141,6 +170,7 @@ _QUESTIONS: dict[str, tuple[str, str, str | None]] = {
     "id": ("COLUMN", "Column that names each row (empty: rows are numbered)", ""),
     "metric": ("NAME", "What is rated, in a word", "quality"),
     "scale": ("LOW..HIGH", "Scale, e.g. 1..10 (10..1: lower is better)", "1..5"),
+    "pass_mark": ("SCORE", "Score from which a text passes (empty: none)", ""),
     "base_url": ("URL", "Server, up to /v1 (empty: that of OpenAI)", ""),
     "model": ("MODEL", "Model", "openai/gpt-4o-mini"),
     "prompt_file": ("FILE", "Prompt file", "prompt.txt"),

@@ -61,6 +61,12 @@ def own_metric(
         return Metric.model_validate(texts)
 
 
+LABELS_OF_FUNCTIONS = (
+    "`labels`: are words that a prompt asks for; allowed from a function: numbers, yes or no, pass or fail"
+)
+"""What is said of labels for functions alone."""
+
+
 def chosen_metrics(
     metrics: Sequence[str | Metric],
     scale: str | tuple[float, float] | None,
@@ -76,7 +82,9 @@ def chosen_metrics(
     if scale is None and not labels:
         return list(metrics)
     if not metrics and not prompted:
-        raise InputError(f"`{'scale' if scale is not None else 'labels'}`: requires `metrics`")
+        if labels:
+            raise InputError("`labels`: requires `metrics`")
+        raise InputError("`scale`: requires `metrics`, or a function as judge: python:FILE.py:FUNCTION")
     names = [name for name in metrics if isinstance(name, str)] or [SCORE]
     return [own_metric(name.lower().replace("-", "_"), scale, labels) for name in names]
 

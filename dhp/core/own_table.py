@@ -22,6 +22,9 @@ _ABOUT_ROW = ("example", "metric", "sample", "cluster", "model", "protocol", "da
 """Columns of a wide table that hold no scores."""
 _OURS = (*_ABOUT_ROW, "id", ORIGINAL, "variant", "score", "status", "level", "look")
 
+_ONE_KIND = "perturbed"
+"""The kind of damage of a table that names none."""
+
 
 @checked(name="form")
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,16 +108,21 @@ def _is_wide(columns: Collection[str]) -> bool:
 
 def _is_paired(columns: Collection[str]) -> bool:
     """Whether a row holds the score of a degraded text and, in a column of its own, that of its original."""
-    return {ORIGINAL, "score", "variant"} <= {*columns}
+    return {ORIGINAL, "score"} <= {*columns}
 
 
 def _apart(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """A row for the degraded text of each pair and one for its original; each pair is an example."""
+    """A row for the degraded text of each pair and one for its original; each pair is an example.
+
+    Without a column of kinds all damage is of the kind `perturbed`, as in a table of pairs of texts.
+    """
     import pandas as pd
 
     made = frame.reset_index(drop=True)
     if "example" not in made:
         made = made.assign(example=made.index + 1)
+    if "variant" not in made:
+        made = made.assign(variant=_ONE_KIND)
     degraded = made.drop(columns=ORIGINAL)
     originals = degraded.assign(variant=ORIGINAL, score=made[ORIGINAL])
     return pd.concat([originals, degraded], ignore_index=True)

@@ -216,10 +216,15 @@ def _plain(slot: str) -> str:
     return re.sub(r"[\s-]+", "_", slot.lower())
 
 
+def stated_scales(text: str) -> list[tuple[int, int]]:
+    """The scales that a prompt states in numbers, low end first, in no order of their places."""
+    stated = [(int(m[1]), int(m[2])) for pattern in _STATED for m in pattern.finditer(text)]
+    return [(low, high) for low, high in stated if low < high <= 100 and low <= 1]
+
+
 def scale_fault(text: str, scale: Scale) -> str | None:
     """What is wrong where a file states scales, and none of them is the metric's; else None."""
-    stated = [(int(m[1]), int(m[2])) for pattern in _STATED for m in pattern.finditer(text)]
-    scales = [(low, high) for low, high in stated if low < high <= 100 and low <= 1]
+    scales = stated_scales(text)
     if not scales or (scale.min, scale.max) in scales:
         return None
     low, high = scales[0]

@@ -268,8 +268,9 @@ def _at_mark(results: Sequence[Result]) -> list[Statement]:
     further = [words]
     if len(marked) == 1 and marked[0].certainty is not None:
         further.append(certainty_sentence(marked[0].certainty))
-    if len(marked) == 1 and marked[0].asking is not None:
-        further.append(asking_sentence(marked[0].asking))
+    asking = marked[0].asking if len(marked) == 1 else None
+    if asking is not None and asking.of_all[0].passing > 0:
+        further.append(asking_sentence(asking))
     return [Statement(UNDECIDED, each) for each in further]
 
 

@@ -20,7 +20,20 @@ from tests.llm.stub import stub_server
 from .conftest import Run, write_tickets
 
 GIVEN = ("--dataset", "t.csv", "--output", "summary", "--source", "ticket", "--metric", "usefulness")
-MORE = ("--id", "", "--scale", "1..10", "--prompt-file", "p.txt", "--base-url", "", "--model", "openai/x")
+MORE = (
+    "--id",
+    "",
+    "--scale",
+    "1..10",
+    "--pass-mark",
+    "",
+    "--prompt-file",
+    "p.txt",
+    "--base-url",
+    "",
+    "--model",
+    "openai/x",
+)
 
 
 @pytest.mark.slow
@@ -97,12 +110,15 @@ def test_it_asks_again_until_an_answer_can_be_used_and_goes_on_where_it_stopped(
             assert said in first.out
         assert "5..5" not in (tmp_path / "dhp.yaml").read_text()
         (tmp_path / "p.txt").write_text("{{tickt}}\n{{summary}}")
-        monkeypatch.setattr("sys.stdin", io.StringIO(f"1..10\n{url}\nopenai/tinny\ntiny\np.txt\nown.txt\n"))
+        monkeypatch.setattr(
+            "sys.stdin", io.StringIO(f"1..10\n70\n7\n{url}\nopenai/tinny\ntiny\np.txt\nown.txt\n")
+        )
         second = dhp("init")
     assert second.code == 0, second.err
     assert second.out.startswith(
         "dhp.yaml has: dataset t.csv, output summary, source ticket, id id, metric use\n"
     )
+    assert "70: is not on the scale of 'use'; allowed: a number from 1 to 10" in second.out
     assert "models: tiny" in second.out
     assert "the server has no 'tinny'; did you mean 'tiny'?" in second.out
     assert "unknown slot '{{tickt}}'; did you mean 'ticket'?" in second.out
@@ -111,11 +127,33 @@ def test_it_asks_again_until_an_answer_can_be_used_and_goes_on_where_it_stopped(
         "field": {"output": "summary", "source": "ticket", "id": "id"},
         "metric": "use",
         "scale": "1..10",
+        "pass-mark": "7",
         "base-url": url,
         "model": "openai/tiny",
         "prompt-file": "own.txt",
     }
     assert (tmp_path / "own.txt").read_text().startswith("ticket: {{ticket}}\n\nsummary: {{summary}}\n\nRate")
+
+
+@pytest.mark.parametrize(
+    ("stated", "scale", "mark"),
+    [
+        ("from 1 to 10", "1..10", "4"),
+        ("from 0 to 3", "0..3", ""),
+        ("from 1 to 10, on a scale of 1 to 7", "1..5", "4"),
+    ],
+)
+def test_a_prompt_that_states_another_scale_answers_the_question_of_the_scale(
+    stated: str, scale: str, mark: str, dhp: Run, tmp_path: Path
+) -> None:
+    """A prompt of two scales says nothing."""
+    write_tickets("t.csv")
+    (tmp_path / "p.txt").write_text(f"{{ticket}} {{summary}}\nGive a rating {stated}. Rating:")
+    prompt = ("--scale", "1..5", "--pass-mark", "4", "--prompt-file", "p.txt")
+    done = dhp("init", *GIVEN, "--id", "", *prompt, "--base-url", "", "--model", "openai/x")
+    written = yaml.safe_load((tmp_path / "dhp.yaml").read_text())
+    assert (written["scale"], written.get("pass-mark", "")) == (scale, mark)
+    assert ("which is taken" in done.out) == (scale != "1..5")
 
 
 @pytest.mark.parametrize("answers", ["\n" * 1000, "no/such.csv\n" * 1000, ""])

@@ -174,6 +174,18 @@ def test_a_row_may_hold_the_score_of_a_degraded_text_and_of_its_original(tmp_pat
         dhp.analyze(path, form=RatingsForm(fields=fields | {"score": "scores.brokn"}))
 
 
+def test_two_scores_in_a_row_need_no_name_of_the_damage(tmp_path: Path) -> None:
+    """Scores of the undamaged text are never passed over."""
+    path = tmp_path / "two.csv"
+    pd.DataFrame({"item": [*"abcdefgh"], "good": 8, "bad": [7, 6, 8, 7, 9, 5, 6, 7]}).to_csv(
+        path, index=False
+    )
+    (result,) = dhp.analyze(path, form=RatingsForm(fields={"original": "good", "score": "bad"}))
+    assert [(v.variant, v.detection) for v in result.variants] == [("perturbed", (6 + 0.5) / 8)]
+    with pytest.raises(InputError, match="of two scores in a row: --field original=COLUMN --field score="):
+        dhp.analyze(path)
+
+
 @pytest.mark.realdata
 @pytest.mark.slow
 def test_published_scores_of_bump(real: Path) -> None:

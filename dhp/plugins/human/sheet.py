@@ -19,6 +19,7 @@ _OF_JUDGES = ("score", "sample", "model", "protocol", "status")
 _OURS = ("source", "system", "metric", *_OF_JUDGES, *_OF_PEOPLE)
 _USUAL = {"source": ("id", "example"), "score": ("judge",)}
 """Our column -> what sheets call it."""
+_OF_USUAL = {name: ours for ours, names in _USUAL.items() for name in names}
 
 
 def read_tables(
@@ -34,8 +35,9 @@ def read_tables(
     """
     import pandas as pd
 
+    fields = {_OF_USUAL.get(name, name): column for name, column in fields.items()}
     for name in fields:
-        one_of("field", name, _OURS, "--field")
+        one_of("field", name, ("id", "judge", *_OURS), "--field")
     judged = pd.concat([read_frame(file) for file in files], ignore_index=True)
     tables = {files[0]: judged}
     if human is not None:

@@ -55,6 +55,11 @@ def test_the_usual_names_need_no_option(dhp: Run) -> None:
     assert pooled(figures) == pytest.approx(pearsonr(SHEET["gpt"], SHEET["anna"]).statistic)
 
 
+def test_the_usual_names_are_names_of_fields_too(dhp: Run) -> None:
+    asked = ("--field", "id=Ticket", "--field", "judge=gpt", "--field", "human=anna")
+    assert pooled(found(dhp, SHEET, *asked)) == pytest.approx(pearsonr(SHEET["gpt"], SHEET["anna"]).statistic)
+
+
 @pytest.mark.slow
 def test_several_columns_of_people_are_raters_and_say_what_they_allow(dhp: Run) -> None:
     asked = ("--field", "source=Ticket", "--field", "score=gpt", "--field", "human=anna,ben")
@@ -116,7 +121,7 @@ def test_a_few_human_scores_in_the_sheet_correct_the_mean_of_the_judge(dhp: Run)
     ("options", "message"),
     [
         (["--field", "score=gtp"], "column 'gtp' is missing; did you mean 'gpt'"),
-        (["--field", "judge=gpt"], "unknown field 'judge'"),
+        (["--field", "jugde=gpt"], "unknown field 'jugde'; did you mean 'judge'?"),
         (["--field", "score=gpt", "--field", "human=anna,bob"], "column 'bob' is missing"),
         (["--field", "score=gpt"], "name their column: --field human=COLUMN"),
     ],
