@@ -2,7 +2,7 @@
 purpose.
 
 Run it from the checkout: python scripts/sentence_bounds.py. Packages that are not installed are left out; for
-the table in docs/languages.md: pip install pysbd uniseg.
+the others: pip install pysbd uniseg.
 """
 
 import time
