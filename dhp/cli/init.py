@@ -146,11 +146,9 @@ class _Init:
             mark = self.answers["pass_mark"]
             self.answers["scale"] = f"{low}..{high}"
             say(f"  {prompt} states the scale {low}..{high}, which is taken")
-            try:
-                self.pass_mark(mark)
-            except InputError:
+            if mark:
                 self.answers["pass_mark"] = ""
-                say(f"  the pass mark {mark} is not on it, and is left out")
+                say(f"  the pass mark {mark} was on the other scale: set pass-mark in the file anew")
 
     def completed(self, name: str, answer: str) -> str:
         """The answer as it is written: a model that the server listed is one of `openai/`."""

@@ -138,7 +138,7 @@ def test_it_asks_again_until_an_answer_can_be_used_and_goes_on_where_it_stopped(
 @pytest.mark.parametrize(
     ("stated", "scale", "mark"),
     [
-        ("from 1 to 10", "1..10", "4"),
+        ("from 1 to 10", "1..10", ""),
         ("from 0 to 3", "0..3", ""),
         ("from 1 to 10, on a scale of 1 to 7", "1..5", "4"),
     ],
@@ -146,7 +146,7 @@ def test_it_asks_again_until_an_answer_can_be_used_and_goes_on_where_it_stopped(
 def test_a_prompt_that_states_another_scale_answers_the_question_of_the_scale(
     stated: str, scale: str, mark: str, dhp: Run, tmp_path: Path
 ) -> None:
-    """A prompt of two scales says nothing."""
+    """A mark on the scale that was said before is left out; a prompt of two scales says nothing."""
     write_tickets("t.csv")
     (tmp_path / "p.txt").write_text(f"{{ticket}} {{summary}}\nGive a rating {stated}. Rating:")
     prompt = ("--scale", "1..5", "--pass-mark", "4", "--prompt-file", "p.txt")
