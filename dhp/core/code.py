@@ -386,6 +386,7 @@ def _is_part(lines: Sequence[str], *, between: bool) -> bool:
     if between and _Line.PROSE not in looks:
         return True
     return all(
-        look in (_Line.CODE, _Line.COMMENT) or (look is _Line.OPEN and _PART.fullmatch(line))
+        look in (_Line.CODE, _Line.COMMENT)
+        or (_PART.fullmatch(line) and (look is _Line.OPEN or not _ITEM.match(line)))
         for look, line in zip(looks, lines, strict=True)
     )
