@@ -35,7 +35,7 @@ def reordering(
     """Shuffle `count` sentences (or "all", or a `share` of them) so that none of them stays where it was.
 
     Fewer than all are neighbours. Two of them stand side by side, in one list if in any, and in English where
-    the second one goes on from the first, if there are such. The marks of lists stay where they are.
+    the second one points back to the first, if there are such. The marks of lists stay where they are.
     """
     if share is None:
         check_value("count", count, int | Literal["all"], Option(help="", ge=2))
@@ -68,6 +68,11 @@ def reordering(
 
 
 _PAIR = 2
+_LINK = re.compile(
+    r"(?:for (?:example|instance)|as a (?:result|consequence)|in (?:addition|contrast|fact|other words|turn)|"
+    r"on the (?:other hand|contrary)|after (?:that|this)|because of (?:this|that)|by contrast|finally)\b",
+    re.I,
+)
 _FIRST_WORD = re.compile(r"\W*([^\W\d_]+)")
 
 
@@ -75,14 +80,15 @@ def _near_pairs(text: str, spans: Sequence[tuple[int, int]]) -> Sequence[int]:
     """The sentences that change places best with the next one; all that have one if none is better.
 
     Nothing stands between the two; both begin items of a list of one depth, or none does; in English the
-    second one points back.
+    second one points back; and they are no items, whose order may be any.
     """
     near: Sequence[int] = range(len(spans) - 1)
     beside = [i for i in near if not any(map(str.isalnum, text[spans[i][1] : spans[i + 1][0]]))]
     near = beside or near
     depths = [_depth(text, start) for start, _ in spans]
     near = [i for i in near if depths[i] == depths[i + 1]] or near
-    return [i for i in near if _points_back(text[slice(*spans[i + 1])])] or near
+    pointing = [i for i in near if _points_back(text[slice(*spans[i + 1])])]
+    return pointing or [i for i in near if depths[i] is None] or near
 
 
 def _depth(text: str, start: int) -> int | None:
@@ -91,9 +97,11 @@ def _depth(text: str, start: int) -> int | None:
 
 
 def _points_back(sentence: str) -> bool:
-    """Whether an English sentence begins with a word that points back."""
+    """Whether an English sentence begins with words that point back."""
     word = _FIRST_WORD.match(sentence)
-    return word is not None and word[1].lower() in CONNECTIVES | PRONOUNS
+    if word is not None and word[1].lower() in CONNECTIVES | PRONOUNS:
+        return True
+    return _LINK.match(sentence) is not None
 
 
 def _deranged(positions: Sequence[int], rng: Random) -> list[int]:
