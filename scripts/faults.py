@@ -24,11 +24,14 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from dhp.core.ratings_table import read_ratings
 from scripts.servers_of_today import SERVERS
+from tests.cli.test_written_names import OBSTACLES, plant
 from tests.plugins.batch.provider_server import Provider, provider_server
 from tests.processes import descendants, helper_of
 from tests.proxy import certificate, recording_proxy
@@ -140,7 +143,7 @@ def judged(process: "subprocess.Popen[str]", folder: Path, begun: float) -> Outc
     if KEY in said or any(KEY.encode() in p.read_bytes() for p in files):
         found.faults.append("the key is kept or shown")
     report = folder / "out" / "report.html"
-    if report.exists() and SCRIPT in report.read_text(encoding="utf-8"):
+    if report.is_file() and SCRIPT in report.read_text(encoding="utf-8"):
         found.faults.append("a script in the report")
     return found
 
@@ -233,7 +236,16 @@ NASTY: dict[str, Callable[[int], Answer | None]] = {
     "another model from the thirtieth call on": lambda i: reply("4", model=f"stub-{1 + i // 30}"),
     "400, too long a prompt": lambda i: refusal(400, "maximum context length is 8 tokens"),
     "400, terminal codes": lambda i: refusal(400, "\x1b[2J\r\n bad\nworse"),
+    "400, a million letters": lambda i: refusal(400, "a" * 1_000_000),
+    "a stream without its end": lambda i: (200, {}, _chunk("4")),
+    "a stream without its end, once in three": lambda i: (
+        (200, {}, _chunk("1")) if i % 3 == 0 else (200, {}, _chunk("4") + b"data: [DONE]\n\n")
+    ),
 }
+
+
+def _chunk(text: str) -> bytes:
+    return f"data: {json.dumps({'choices': [{'index': 0, 'delta': {'content': text}}]})}\n\n".encode()
 
 
 _BROKE = "Your credit balance is too low to access the API."
@@ -243,6 +255,10 @@ SPENT: dict[str, Answer] = {
     "403, in Chinese": refusal(403, "账户余额不足，请充值"),
     "429, a quota of the day": refusal(429, _DAY),
     "429, retry-after-ms: an hour": refusal(429, "slow down", retry_after_ms="3600000"),
+    "429, in Japanese": refusal(429, "残高が不足しています"),
+    "429, a cap": refusal(429, "Monthly spend cap hit"),
+    "500, a balance": refusal(500, "insufficient balance"),
+    "200, in a field of its own": (200, {}, {"base_resp": {"status_code": 1008, "status_msg": "余额不足"}}),
     "400 without a known word": refusal(400, "computer says no"),
     "401": refusal(401, "no"),
     "418": refusal(418, "no"),
@@ -280,7 +296,13 @@ def nasty(name: str, folder: Path) -> Outcome:
         found.faults.append("impossible probabilities were scored")
     if ("cut at" in name or "another model" in name) and found.code != 3:
         found.faults.append("goes on")
+    if "stream" in name and found.code == 0 and set(_scores(folder)) != {4.0}:
+        found.faults.append("a part of an answer was scored")
     return found
+
+
+def _scores(folder: Path) -> list[float]:
+    return [float(score) for score in read_ratings(folder / "out" / "ratings.parquet")["score"].dropna()]
 
 
 def of_today(name: str, folder: Path) -> Outcome:
@@ -380,6 +402,8 @@ def interrupted(folder: Path) -> Outcome:
 
 def lost_node(folder: Path) -> Outcome:
     """A run on workers whose node on this machine is killed."""
+    if find_spec("ray") is None:
+        return Outcome(None, 0, "not run: Ray is not installed")
     global client
     before, client = client, "ray"
     with serving(_slower) as server:
@@ -633,20 +657,91 @@ def short_of(memory: int, stack: int | None, folder: Path) -> Outcome:
     return found
 
 
-LINKS = ("out/.lock", "out/manifest.json", "out/ratings.parquet", "out/report.html", "cache/replies.sqlite")
+NAMES = ("out/.lock", "out/manifest.json", "out/ratings.parquet", "out/report.html", "cache/replies.sqlite")
 
 
-def planted_link(name: str, folder: Path) -> Outcome:
-    """A run into a folder in which a link leads from one of its names to a file of the user's."""
-    victim = folder / "victim.txt"
-    victim.write_text("years of work")
-    place = folder / name
-    place.parent.mkdir(parents=True)
-    place.symlink_to(victim)
+def planted(name: str, folder: Path) -> Outcome:
+    """Runs into folders in which something else stands under one of the names: each is refused."""
+    for kind in OBSTACLES:
+        victim, place = folder / kind / "victim", folder / kind / name
+        (victim / "folder").mkdir(parents=True)
+        (victim / "file").write_text("years of work")
+        place.parent.mkdir(parents=True)
+        plant(place, kind, victim)
+        with serving(_steady) as server:
+            found = ran(command(server.url, folder / kind), folder / kind)
+        left = sorted(path.name for path in victim.rglob("*"))
+        if found.code != 2 or (victim / "file").read_text() != "years of work" or left != ["file", "folder"]:
+            found.faults.append(f"{kind}: exit {found.code}, or what is the user's was changed")
+            return found
+    return found
+
+
+def misleading_names(folder: Path) -> Outcome:
+    """Files that are missing, whose names are words of other errors."""
+    for words in ("start the thread", "out of memory", "no space left on device", "database is locked"):
+        place = folder / f"{words}.csv"
+        found = ran(
+            [sys.executable, "-m", "dhp", "benchmark", "--model", "mock/noisy", "--dataset", str(place)],
+            folder,
+        )
+        if found.code != 2 or "does not exist" not in found.said:
+            found.faults.append(f"{words}: exit {found.code}")
+            return found
+    return found
+
+
+def nested_aliases(option: str, folder: Path) -> Outcome:
+    """A small YAML file whose aliases stand for billions of values."""
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 11)]
+    place = folder / "nested.yaml"
+    place.write_text("\n".join(lines) + "\n")
     with serving(_steady) as server:
-        found = ran(command(server.url, folder), folder)
-    if found.code != 2 or victim.read_text() != "years of work" or not place.is_symlink():
-        found.faults.append(f"exit {found.code}, or the file of the user was changed")
+        found = ran(command(server.url, folder, option, str(place)), folder)
+    if found.code != 2 or "aliases" not in found.said:
+        found.faults.append("not refused")
+    return found
+
+
+def shuffled(folder: Path) -> Outcome:
+    """A gate against the run of the same texts in another order."""
+    rows = [
+        f'{{"id": {i}, "source": "Ann has {i} cats.", "output": "She has {i}, all at sea."}}'
+        for i in range(8)
+    ]
+    runs = []
+    for name, lines in (("one", rows), ("other", rows[::-1])):
+        (folder / name).mkdir()
+        (folder / name / "t.jsonl").write_text("\n".join(lines))
+        runs.append(str(folder / name / "out"))
+        texts = [
+            "--dataset",
+            str(folder / name / "t.jsonl"),
+            "--task",
+            "summarization",
+            "--metric",
+            "fluency",
+        ]
+        line = [sys.executable, "-m", "dhp", "benchmark", "--model", "mock/noisy", *texts, "--out", runs[-1]]
+        found = ran(line, folder / name)
+        if found.code != 0:
+            return found
+    line = [sys.executable, "-m", "dhp", "gate", runs[0], "--against", runs[1], "--max-drop", "5"]
+    found = ran(line, folder)
+    if found.code != 0:
+        found.faults.append("not the same")
+    return found
+
+
+def edited_verdict(folder: Path) -> Outcome:
+    """A finished run in whose results a word is then another one, before a gate."""
+    ran([sys.executable, "-m", "dhp", "benchmark", *_MOCK, "--out", str(folder / "out")], folder)
+    path = folder / "out" / "results.json"
+    path.write_text(re.sub('"verdict": "[a-z ]+"', '"verdict": "noticed"', path.read_text(encoding="utf-8")))
+    found = ran([sys.executable, "-m", "dhp", "gate", str(folder / "out"), "--min-detection", "1"], folder)
+    if found.code != 2 or "was edited" not in found.said:
+        found.faults.append("believed")
     return found
 
 
@@ -717,15 +812,22 @@ def cases() -> dict[str, Callable[[Path], Outcome]]:
     found["file: a broken manifest"] = broken_manifest
     found["file: a list as a key"] = list_as_key
     found["file: a million columns, one twice"] = wide_table
+    found["file: missing, with words of other errors"] = misleading_names
+    for option in ("--suite", "--protocol", "--config", "--steps"):
+        found[f"file: nested aliases, {option}"] = lambda folder, option=option: nested_aliases(
+            option, folder
+        )  # type: ignore[misc]
     found["gate: scores missing on damaged texts"] = scores_missing_on_damage
+    found["gate: the same texts in another order"] = shuffled
+    found["gate: an edited verdict"] = edited_verdict
     for value in ("yes", "010", "true"):
         found[f"file: n: {value}"] = lambda folder, value=value: ambiguous_yaml(value, folder)  # type: ignore[misc]
     for memory, stack in ((100, None), (400, None), (700, None), (3000, 4000)):
         found[f"memory: {memory} MB{', no thread' if stack else ''}"] = (
             lambda folder, memory=memory, stack=stack: short_of(memory, stack, folder)  # type: ignore[misc]
         )
-    for name in LINKS:
-        found[f"link: {name}"] = lambda folder, name=name: planted_link(name, folder)  # type: ignore[misc]
+    for name in NAMES:
+        found[f"obstacles: {name}"] = lambda folder, name=name: planted(name, folder)  # type: ignore[misc]
     found["proxy: the key, and a wrong user"] = key_and_proxy
     return found
 
