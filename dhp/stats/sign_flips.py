@@ -69,9 +69,8 @@ def sign_flips(clusters: int, resamples: int, rng: np.random.Generator) -> tuple
     if clusters <= _BITS and 2**clusters <= resamples:
         patterns = np.arange(2**clusters)[:, None] >> np.arange(clusters) & 1
         return SignPatterns(np.packbits(patterns.astype(np.uint8), axis=1), clusters), True
-    rows = 4 * max(
-        1, _DRAWN // (4 * clusters)
-    )  # four signs of a random number: all parts are those of one draw
+    # A random number makes four signs: parts of whole numbers are those of one draw.
+    rows = 4 * max(1, _DRAWN // (4 * clusters))
     parts = []
     for start in range(0, resamples, rows):
         bits = rng.integers(2, size=(min(rows, resamples - start), clusters), dtype=np.int8)
@@ -82,7 +81,9 @@ def sign_flips(clusters: int, resamples: int, rng: np.random.Generator) -> tuple
 def flipped_sums(signs: SignPatterns, values: Floats) -> Floats:
     """Sums of `values`, shape (G, K), under R sign patterns; shape (R, K)."""
     most = max(1, _AT_ONCE // values.size)
-    parts = [signs.rows(start, start + most) @ values for start in range(0, len(signs), most)]
+    parts = []
+    for start in range(0, len(signs), most):
+        parts.append(signs.rows(start, start + most).astype(np.float64) @ values)
     return np.concatenate(parts)
 
 
