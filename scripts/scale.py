@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -179,25 +180,31 @@ def ratings(folder: Path, share: float, samples: int) -> None:
     """
     least = 0.0
     for wanted in (1_000, int(share * 100_000), int(share * 1_000_000)):
-        examples = max(5, wanted // (PER_SAMPLE * samples))
-        table = pd.MultiIndex.from_product(
-            [[f"e{i}" for i in range(examples)], VARIANTS, METRICS, range(samples)],
-            names=["example", "variant", "metric", "sample"],
-        ).to_frame(index=False)
-        drop = table["variant"].map({name: 0.05 * i for i, name in enumerate(VARIANTS)})
-        noise = np.random.default_rng(0).normal(0, 0.7, len(table))
-        table["score"] = np.clip(np.round(4.2 - drop + noise), 1, 5)
-        held = table.memory_usage(deep=True).sum() / 1e6
-        for suffix, write in (("parquet", table.to_parquet), ("csv", table.to_csv)):
-            file = folder / f"{wanted}.{suffix}"
-            write(file, index=False)
-            _, seconds, peak = dhp("analyze", file, "--quiet")
+        with ProcessPoolExecutor(1) as writer:  # a process starts with the peak of the one that starts it
+            count, held = writer.submit(write_ratings, folder, wanted, samples).result()
+        for suffix in ("parquet", "csv"):
+            _, seconds, peak = dhp("analyze", folder / f"{wanted}.{suffix}", "--quiet")
             least = least or peak
             print(
-                f"analyze, {len(table):,} ratings, {suffix}: {seconds:.1f} s CPU, {peak:.0f} MB, "
+                f"analyze, {count:,} ratings, {suffix}: {seconds:.1f} s CPU, {peak:.0f} MB, "
                 f"{peak - least:.0f} MB for a table of {held:.1f} MB (bar: twice as much)",
                 flush=True,
             )
+
+
+def write_ratings(folder: Path, wanted: int, samples: int) -> tuple[int, float]:
+    """Write about so many ratings in both forms; how many, and the megabytes of their table in memory."""
+    examples = max(5, wanted // (PER_SAMPLE * samples))
+    table = pd.MultiIndex.from_product(
+        [[f"e{i}" for i in range(examples)], VARIANTS, METRICS, range(samples)],
+        names=["example", "variant", "metric", "sample"],
+    ).to_frame(index=False)
+    drop = table["variant"].map({name: 0.05 * i for i, name in enumerate(VARIANTS)})
+    noise = np.random.default_rng(0).normal(0, 0.7, len(table))
+    table["score"] = np.clip(np.round(4.2 - drop + noise), 1, 5)
+    table.to_parquet(folder / f"{wanted}.parquet", index=False)
+    table.to_csv(folder / f"{wanted}.csv", index=False)
+    return len(table), table.memory_usage(deep=True).sum() / 1e6
 
 
 def board(folder: Path, share: float, samples: int) -> None:
