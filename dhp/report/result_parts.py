@@ -42,6 +42,7 @@ def drawn_kinds(result: Result, start: float, *, short: bool = False) -> Table[V
     full = kinds_table(result)
     return replace(
         full,
+        title=f"{full.title}: detection",
         columns=[KIND, DRAWN, *(columns[:1] if short else columns)],
         rows=rows,
         css="drawn" if short else "drawn full",

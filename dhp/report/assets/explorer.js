@@ -222,8 +222,8 @@
       const texts = element(
         "div",
         "sides",
-        element("div", "", element("h4", "", "Original"), paragraph(example.original ?? before.join(""))),
-        element("div", "", element("h4", "", `Degraded: ${variants[v].words}`), marked("p", "text", changes))
+        element("div", "", element("h3", "", "Original"), paragraph(example.original ?? before.join(""))),
+        element("div", "", element("h3", "", `Degraded: ${variants[v].words}`), marked("p", "text", changes))
       );
       const given = [["Source", example.source], ...Object.entries(example.fields)];
       const folds = given.filter(([, text]) => text).map(([title, text]) => fold(title, () => paragraph(text)));
@@ -260,7 +260,9 @@
         const [kind, words] = arrow(drops[m]);
         return element("tr", "", name, ...cells, element("td", kind, words));
       });
-      return element("div", "wide", element("table", "", element("thead", "", head), element("tbody", "", ...rows)));
+      const wide = element("div", "wide", element("table", "", element("thead", "", head), element("tbody", "", ...rows)));
+      wide.tabIndex = 0; // so that the keyboard can scroll it
+      return wide;
     }
 
     const SIDES = ["original", "degraded"];
@@ -304,7 +306,7 @@
     }
 
     function column({ scores, answers }, side, m) {
-      const column = element("div", "", element("h4", "", `${judge.metrics[m]}, ${SIDES[side]}`));
+      const column = element("div", "", element("h3", "", `${judge.metrics[m]}, ${SIDES[side]}`));
       (answers[m] ?? []).forEach((answer, k) => {
         const score = scores[m][k];
         column.append(
