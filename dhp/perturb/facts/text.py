@@ -24,8 +24,10 @@ _BESIDE = (
 """Fields that a text must agree with, beside its source."""
 _ENOUGH = 40
 """Characters of a source from which on its language can be told."""
-_BEGINNING = 1_000
+_SPOKEN = 400
 """Characters of a source by which it is told."""
+_BEGINNING = 1_000
+"""Characters of a source by which it is told whether it has capitals."""
 DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 
 
@@ -50,7 +52,7 @@ def _is_translation(evidence: str, language: str | None, lists: Lists) -> bool:
     """Whether a source is in another language than its text."""
     if len(evidence) < _ENOUGH:
         return text_language(evidence) not in (None, language)
-    beginning = evidence[:_BEGINNING]
+    beginning = evidence[:_SPOKEN]
     spoken = text_language(beginning) or known_language(beginning, None, lists)
     return spoken is not None and spoken != language
 
