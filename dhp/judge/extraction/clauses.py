@@ -65,7 +65,8 @@ def _values_with_clauses(text: str, start: int, end: int, grammar: Grammar) -> I
     places = [match.start() for match in grammar.begins.finditer(text, start, end)]
     if not places or len(places) > _MOST_VALUES:
         return
-    of_another_scale = _of_another_scale(text, start, end, grammar)
+    tops = [] if grammar.chooses else [top for _, top in _scales(text, start, end)]
+    of_another_scale = any(top != grammar.high for top in tops)
     done = start
     for place in places:
         value = grammar.read(text, place) if place >= done else None
@@ -80,23 +81,33 @@ def _values_with_clauses(text: str, start: int, end: int, grammar: Grammar) -> I
             yield statement
 
 
-def _of_another_scale(text: str, start: int, end: int, grammar: Grammar) -> bool:
-    """Whether a sentence names a scale that is not the one asked for."""
-    if grammar.chooses or _SCALE_WORD.search(text, start, end) is None:
+def _scales(text: str, start: int, end: int) -> list[tuple[str, float]]:
+    """Words and upper end of each scale that is named between two places."""
+    if _SCALE_WORD.search(text, start, end) is None:
+        return []
+    return [(m[0], number_of(m[m.lastgroup])) for m in _SCALE.finditer(text, start, end) if m.lastgroup]
+
+
+def names_another_scale(text: str, grammar: Grammar) -> bool:
+    """Whether an answer names, by these words, a scale or a maximum, and nowhere the one asked for."""
+    small = text.lower()
+    if grammar.chooses or ("scale" not in small and "max" not in small):
         return False
-    tops = [scale[scale.lastgroup] for scale in _SCALE.finditer(text, start, end) if scale.lastgroup]
-    return any(number_of(top) != grammar.high for top in tops)
+    tops = [top for name, top in _scales(small, 0, len(small)) if "scale" in name or "max" in name]
+    return bool(tops) and grammar.high not in tops
 
 
 # The words before a value --------------------------------------------------------------------------------
 
-_SCALE_WORD = re.compile(r"scale|range|out of|从|[(\[]-?\d+ ?(?:-|to) ?\d+[)\]]|best", re.I)
+_SCALE_WORD = re.compile(r"scale|range|out of|从|best|max|[(\[](?:/|of |-?\d+ ?(?:-|to) ?\d)", re.I)
 _SCALE = re.compile(
-    r"(?:\b(?:on|from|using|out of|of|in) )?(?:\b(?:an?|the) )?\b(?:scale|range) (?:of|from|is|=|:)? ?-?\d+"
-    r"(?: ?\([^()\d]{1,40}\))?(?: ?(?:-|to|and|through) ?\+?(?P<high>\d+))?(?: ?\([^()\d]{1,40}\))?"
-    r"|\bon (?:an?|the) -?\d+ ?(?:-|to) ?(?P<top>\d+)(?:[- ]point)? scale"
+    r"(?:\b(?:on|from|using|out of|of|in) )?(?:\b(?:an?|the) )?\b(?:scale[ :=]+|range )"
+    r"(?:of |from |is |= ?|: ?)?-?\d+(?: ?\([^()\d]{1,40}\))?"
+    r"(?: ?(?:-|to|and|through) ?\+?(?P<high>\d+))?(?: ?\([^()\d]{1,40}\))?"
+    r"|\bon (?:an?|the) -?\d+[ -]?(?:-|to)[ -]?(?P<top>\d+)(?:[- ]point)? scale"
     r"|[(\[]-?\d+ ?(?:-|to) ?(?P<bracket>\d{1,3})[)\]]|\b(?P<point>\d+|ten|a hundred)[- ]point scale"
-    r"|[(\[](?P<best>\d+) (?:is|=|being) (?:the )?best\b"
+    r"|(?:[(\[]|\bwhere )(?P<best>\d+) (?:is|=|being) (?:the )?best\b"
+    r"|\bmax(?:imum)?[ .:]+(?P<max>\d+)|[(\[](?:out of|of|/) ?(?P<part>\d+)[)\]]"
     r"|\bout of (?P<whole>\d+|ten|a hundred)(?=[ :)\]]*[:=]|,? I\b)|从 ?\d+ ?[到至-] ?(?P<han>\d+)(?: ?分)?",
     re.I,
 )

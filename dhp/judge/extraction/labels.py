@@ -66,10 +66,9 @@ def read_label(text: str, labels: Sequence[str], *, cut_off: bool = False) -> Ex
     if not agreeing and not cut_off and len(named) == 1 == len(grammar.begins.findall(words)):
         agreeing = named
     others = [s for s in [*agreeing, *opening] if s.start >= 0]
-    if any(_goes_on(words, s, grammar) for s in others) or len(distinct([*agreeing, *others])) > 1:
-        return UNPARSED
     last = max((s.value_end for s in others), default=0)
-    if agreeing and goes_on(words, last, agreeing[0].number, grammar):
+    contested = any(_goes_on(words, s, grammar) for s in others) or len(distinct([*agreeing, *others])) > 1
+    if contested or (agreeing and goes_on(words, last, agreeing[0].number, grammar)):
         return UNPARSED
     if not agreeing:
         return Extracted("refused") if holds_refusal(words) else UNPARSED

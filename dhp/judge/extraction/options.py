@@ -94,8 +94,7 @@ def _stop(text: str, value: Value, kind: str, grammar: Grammar) -> int | None:
     end = ranked.end() if ranked else end
     if _IN_PART.match(text, end) or _DOUBT.match(text, end):
         return None
-    aside = _ASIDE.match(text, end)
-    if aside and names_a_criterion(aside[0]):
+    if (aside := _ASIDE.match(text, end)) and names_a_criterion(aside[0]):
         return None  # `A is better (style only)`
     stop = _END.match(text, end) or _REASON.match(text, end)
     if stop is None and text.startswith("]]", end):

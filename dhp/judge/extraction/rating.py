@@ -11,7 +11,7 @@ from dhp.core.specs import Metric, Scale
 from dhp.judge.api import rescale
 from dhp.judge.extraction import objects
 from dhp.judge.extraction.behind import stop_of
-from dhp.judge.extraction.clauses import bare, statements
+from dhp.judge.extraction.clauses import bare, names_another_scale, statements
 from dhp.judge.extraction.extracted import UNPARSED, Extracted
 from dhp.judge.extraction.grammar import (
     FINAL,
@@ -114,7 +114,7 @@ def _read(
         return Extracted("refused") if holds_refusal(words) else UNPARSED
     if cut_off and statement.rule != "json" and _may_go_on(statement, words, text, form, scale):
         return UNPARSED
-    if not scale.min <= statement.number <= scale.max:
+    if names_another_scale(words, grammar) or not scale.min <= statement.number <= scale.max:
         return Extracted("out_of_scale", rule=statement.rule)
     return Extracted("scored", statement.number, "letter" if form == "letters" else statement.rule)
 

@@ -40,7 +40,7 @@ _ALREADY = re.compile(any_of("already"), re.I)
 _CHANGE = re.compile(rf"{any_of('change')}|{any_of('ratings')}[^.\n:]{{0,40}}:", re.I)
 _NOT_GIVEN = re.compile(rf"{any_of('not_given')}|=|\d ?- ?\d", re.I)
 """Words of a sentence behind which a value is one that was not given."""
-_COMPARED = re.compile(rf"\b{any_of('compared')} (?:the )?[\"'(\[]*\Z", re.I)
+_COMPARED = re.compile(rf"\bthe \Z|\b{any_of('compared')} [\"'(\[]*\Z", re.I)
 """Words behind which a choice at the end of a sentence is only compared with, or spoken of."""
 _ASIDE = re.compile(
     rf"\([^()\n]{{0,120}}(?:=|\d ?(?:-|to|and) ?[+-]?\d|{any_of('aside')})[^()\n]{{0,120}}\)", re.I
@@ -94,9 +94,9 @@ def _changes(text: str, start: int, end: int, in_own: bool, number: float, gramm
     for place in places:
         if _NOT_GIVEN.search(text, start, place):
             return False
-        if _is_other(text, start, place, number, grammar) and not (
-            at_end and (in_own or _COMPARED.search(text, start, place) or text[place:end].find(" ") > 0)
-        ):
+        if at_end and (in_own or " " in text[place:end].strip() or _COMPARED.search(text, start, place)):
+            continue
+        if _is_other(text, start, place, number, grammar):
             return True
     return False
 

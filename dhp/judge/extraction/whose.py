@@ -19,6 +19,7 @@ _DOUBT = {
 """Words of the sentence before a clause by which its rating may be supposed, denied or another's: before the
 judge's own clauses, in sentences about the text, and in others."""
 _OF_CRITERION = re.compile(rf"\W*(?:\w+ly )?(?:{any_of('for_what')}|as) (?:the |its |an? )?([a-z-]+)", re.I)
+_GROUNDS = re.compile(rf"\W*(?:\w+, )?(?:{any_of('grounds')}|(?:after|in) (?:\w+ )?\w+ing\b)", re.I)
 _TEXTS = rf"(?:{'|'.join(sorted(JUDGED))})"
 _TEXT_FIRST = re.compile(
     rf"\W*(?:\w+, )?(?:(?:overall|so|therefore|thus|hence),? )?(?:(?:the|this|that|its) (?:\w+ ){{0,2}}"
@@ -79,6 +80,7 @@ def leads_to_a_sentence(text: str, clause: Clause, grammar: Grammar) -> bool:
     """Whether a sentence about one of two texts is the judge's own by the words that lead up to it."""
     turns = clause.pure or "own" in clause.has or (clause.words and "opens" in grammar.roles(clause.words[0]))
     before = text[max(clause.start, clause.begin - _LONGEST) : clause.begin]
+    turns = turns or _GROUNDS.match(before) is not None
     part = _OF_CRITERION.match(before)
     if part is not None and is_other_criterion(part[1], grammar):
         return False  # `On style alone I would pick A`

@@ -101,6 +101,8 @@ def test_an_explanation_takes_nothing_back(after: str) -> None:
         "Rating (1-7): 5",
         "On a ten-point scale: Rating: 5",
         "E.g. 5",
+        "I use a scale of 1 to 10.\nRating: 5",
+        "Rating: 5 (maximum: 10)",
     ],
 )
 def test_a_rating_of_others_or_on_another_scale_is_none(answer: str) -> None:
