@@ -29,18 +29,17 @@ def check_keywords(function: str, names: Iterable[str], allowed: Iterable[str]) 
             raise UnknownKeyword(f"{function}() has no keyword '{name}'; {suggest(name.lower(), known)}")
 
 
-def near_keywords(call: F, name: str = "", further: Iterable[str] = ()) -> F:
+def near_keywords(call: F, name: str = "") -> F:
     """Let a function refuse an unknown keyword with the near name, as Python does from 3.13 on.
 
-    `name` is what messages call it; default: its name. `further` are keywords that it takes beside those of
-    its signature.
+    `name` is what messages call it; default: its name.
     """
     known = [each for each in inspect.signature(call).parameters if each not in ("self", "cls")]
     name = name or call.__qualname__.rpartition("<locals>.")[2]
 
     @wraps(call)
     def checked(*args: Any, **keywords: Any) -> Any:
-        check_keywords(name, keywords, [*known, *further])
+        check_keywords(name, keywords, known)
         return call(*args, **keywords)
 
     return checked  # type: ignore[return-value]
@@ -54,16 +53,18 @@ def keywords_of(record: type[S]) -> Callable[[Callable[[S], R]], Callable[..., R
     `settings=ModelSettings(base_url=...)`.
     """
     inner = _inner_fields(record)
+    known = [*(part.name for part in fields(record) if part.init), *inner]  # type: ignore[arg-type]
 
     def decorate(function: Callable[[S], R]) -> Callable[..., R]:
         @wraps(function)
         def call(*args: Any, **keywords: Any) -> R:
+            check_keywords(function.__name__, keywords, known)
             return function(record(*args, **_gathered(record, keywords, inner)))
 
         returned = inspect.signature(function).return_annotation
         signature = inspect.signature(record).replace(return_annotation=returned)
         call.__signature__ = signature  # type: ignore[attr-defined]
-        return near_keywords(call, function.__name__, inner)
+        return call
 
     return decorate
 
