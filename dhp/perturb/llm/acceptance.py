@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 
 from dhp.core.english import SHORT, looks_english
 from dhp.core.refusals import is_refusal
-from dhp.perturb.llm.any_language import is_akin
 from dhp.perturb.llm.entities import entities_fault
 from dhp.perturb.llm.form import form_fault, is_marked
 from dhp.perturb.llm.grammar import grammar_fault
@@ -142,7 +141,19 @@ def _names(text: Sequence[Word]) -> list[str]:
 def _are_said(names: Sequence[str], text: Sequence[Word]) -> bool:
     """Whether a text has each name in some form, as `Oaxacan` of `Oaxaca`."""
     bases = {word.base for word in text}
-    return all(name in bases or is_akin(name, bases) for name in names)
+    return all(name in bases or any(_is_of(name, word) for word in bases) for name in names)
+
+
+_ENDINGS = ("", "n", "an", "ian", "ean", "ese", "ish", "i", "er", "s")
+"""What makes of a place its people, or of a name whose something is."""
+_STEM = 3
+
+
+def _is_of(one: str, other: str) -> bool:
+    """Whether one of two names is made of the other: `Chinese` of `China`, but not `Bergen` of `Berg`."""
+    short, long = sorted((one, other), key=len)
+    stem = short.rstrip("aeiouy")
+    return len(stem) >= _STEM and long.startswith(stem) and long.removeprefix(stem) in _ENDINGS
 
 
 _CHECKS: dict[str, Callable[[str, str, int | str, str | None], str | None]] = {
