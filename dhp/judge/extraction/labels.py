@@ -9,15 +9,7 @@ from dhp.judge.extraction import objects
 from dhp.judge.extraction.behind import stop_of
 from dhp.judge.extraction.clauses import bare, statements
 from dhp.judge.extraction.extracted import UNPARSED, Extracted
-from dhp.judge.extraction.grammar import (
-    BARE,
-    FINAL,
-    NAMED,
-    Grammar,
-    Statement,
-    distinct,
-    starts,
-)
+from dhp.judge.extraction.grammar import BARE, FINAL, NAMED, Grammar, Statement, distinct, starts
 from dhp.judge.extraction.plain import plain, readable, unquoted
 from dhp.judge.extraction.taken_back import goes_on
 from dhp.judge.extraction.values import Value

@@ -239,8 +239,9 @@ def _pairs(value: Any) -> Iterator[tuple[str, Any]]:
                 yield from _pairs(each)
     for key, inner in value.items() if isinstance(value, dict) else ():
         yield str(key), inner
-        if isinstance(inner, dict):
-            if as_text(inner) is None or _WRAPPERS.issuperset(key_words(str(key))):
-                yield from ((str(k), v) for k, v in inner.items() if not isinstance(v, list))
+        if isinstance(inner, dict) and _WRAPPERS.issuperset(key_words(str(key))):
+            yield from _pairs(inner)
+        elif isinstance(inner, dict) and as_text(inner) is None:
+            yield from ((str(k), v) for k, v in inner.items() if not isinstance(v, list))
         elif isinstance(inner, list):
             yield from _pairs(inner)

@@ -60,7 +60,8 @@ _MARKUP = (
     ("<", re.compile(r"<([a-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?>", re.I), r"\n\1: "),
     ("<", re.compile(r"</[a-z][\w-]{0,40} ?>", re.I), "\n"),
     ("#", re.compile(r"(?m)^[ \t]{0,8}####[ \t]*(-?\d{1,3}(?:[./]\d{1,3})?)[ \t]*$"), r"[[\1]]"),
-    ("#", re.compile(r"(?m)^[ \t]{0,8}#{1,6}(?=[ \t])"), ""),
+    ("#", re.compile(r"(?m)^[ \t]{0,8}(?:#{1,6}(?=[ \t])|#{2,6}(?=[A-Za-z*]))"), ""),
+    ("\u27a1", re.compile(r"(?m)^[ \t]{0,8}\u27a1\ufe0f?(?=[ \t]{0,8}[A-Za-z*])"), ""),
 )
 """A sign without which there is no such markup, what is written, and what is kept of it."""
 _SPACES = re.compile(r"[^\S\n ][^\S\n]*| [^\S\n]+")

@@ -23,6 +23,12 @@ _KEYS = frozenset(
     "verdict winner better best choice preferred preference answer decision result selection judgement"
     " judgment label output".split()
 )
+_NAMES = tuple(
+    f"{how} {text}"
+    for how in ("better", "best", "preferred", "winning", "chosen")
+    for text in ("response", "answer", "summary", "text", "assistant", "option", "model", "output")
+)
+"""Keys of two words that hold a verdict."""
 
 
 class _Verdict(NamedTuple):
@@ -51,7 +57,9 @@ def read_verdict(answer: str, form: AnswerForm, *, scale: Scale = TEN) -> Extrac
     answers = list(objects.own_objects(shown, parts))
     if form == "two-scores":
         return of_two_scores(words, answers, scale)
-    stated = [v for value in answers for text in objects.of_rating(value, (), _KEYS) for v in _of_text(text)]
+    stated = [
+        v for value in answers for text in objects.of_rating(value, _NAMES, _KEYS) for v in _of_text(text)
+    ]
     stated = stated or list(_places(words, form))
     deciding = [v for v in stated if v.decides] or stated
     if not deciding:
@@ -82,13 +90,8 @@ def _statements(words: str) -> Iterator[_Verdict]:
     """The verdicts that sentences give, by their words or in brackets."""
     for statement in statements(words, VERDICTS):
         boxed = words.endswith(("[[", "[[ "), 0, statement.value_start)
-        rule = (
-            "bracketed"
-            if boxed
-            else "tie"
-            if statement.number == 0 and statement.kind == STATED
-            else statement.rule
-        )
+        is_tie = statement.number == 0 and statement.kind == STATED
+        rule = "bracketed" if boxed else "tie" if is_tie else statement.rule
         rates = _RATING.search(words, statement.start, statement.value_start)
         named = words[statement.value_start : statement.value_end].strip("()[]\"'*_ ")
         if rates and (rates["of"] or named in "12"):
