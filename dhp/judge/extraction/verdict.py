@@ -25,8 +25,8 @@ _KEYS = frozenset(
 )
 _NAMES = tuple(
     f"{how} {text}"
-    for how in ("better", "best", "preferred", "winning", "chosen")
-    for text in ("response", "answer", "summary", "text", "assistant", "option", "model", "output")
+    for how in "better best preferred winning chosen".split()
+    for text in "response answer summary text assistant option model output".split()
 )
 """Keys of two words that hold a verdict."""
 
