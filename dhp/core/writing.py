@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 MANIFEST = "manifest.json"
 """The first file in a folder of ours: by it the folder is known."""
+RUN = "run"
+"""What the folder of a run holds, by its manifest."""
 MAKE_ROOM = "make room, and the same command goes on"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FULL_OF_SQLITE = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE")
@@ -345,8 +347,7 @@ class OutputFolder:
         if not path.exists():
             return None
         try:
-            written = json.loads(path.read_text(encoding="utf-8"))
-            holds = written.get("holds", "run")
+            written, holds = _manifest_in(path)
         except (OSError, ValueError, AttributeError):
             raise InputError(f"`out` {self.path}: its {MANIFEST} is broken; choose another folder") from None
         if holds != self._holds:
@@ -372,6 +373,26 @@ class OutputFolder:
     def write(self, name: str, lines: Iterable[str]) -> None:
         """Write a file of lines; see `write_lines`."""
         write_lines(self.place(name), lines)
+
+
+def held_in(folder: Path) -> str | None:
+    """What a folder holds, by its manifest: `run`, `battle`, `probe` ...; None if it has none.
+
+    A broken manifest is taken for that of a run.
+    """
+    path = folder / MANIFEST
+    if not path.is_file():
+        return None
+    try:
+        return _manifest_in(path)[1]
+    except (OSError, ValueError, AttributeError):
+        return RUN
+
+
+def _manifest_in(path: Path) -> tuple[dict[str, Any], str]:
+    """What a manifest says, and of what it is."""
+    written = json.loads(path.read_text(encoding="utf-8"))
+    return written, written.get("holds", RUN)
 
 
 def _locked(path: Path, name: str) -> "BaseFileLock":

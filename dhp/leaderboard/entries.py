@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dhp.analysis.analyze import analyze_ratings, averages
+from dhp.analysis.analyze import analyze_ratings, averages, of_comparisons
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.ratings import RatingsArray, ratings_of_file
 from dhp.analysis.results import SCHEMA, Interval, Result, Results
@@ -24,7 +24,7 @@ from dhp.core.records import PROBES, Variant, parse_variant
 from dhp.core.seeding import text_hash
 from dhp.core.signature import protocol_name
 from dhp.core.specs import Scale, Weights
-from dhp.core.writing import MANIFEST, write_lines
+from dhp.core.writing import MANIFEST, RUN, held_in, write_lines
 from dhp.report.advice import notes
 from dhp.runs.reader import RATINGS, RESULTS, Run, read_results, read_run
 
@@ -301,7 +301,7 @@ def _computed(entry: Entry, weights: str | None, *, quick: bool) -> Result:
     ]
     config = _config(entry, variants, weights, quick=quick)
     scales = {metric: Scale(min=low, max=high) for metric, (low, high) in r.scales.items()}
-    return analyze_ratings(
+    computed = analyze_ratings(
         ratings,
         config,
         variants,
@@ -311,6 +311,7 @@ def _computed(entry: Entry, weights: str | None, *, quick: bool) -> Result:
         scales=scales,
         characters=next((curve.characters for curve in r.curves), None),  # of texts that are not sent with it
     )
+    return of_comparisons(computed) if r.statistics == "sign-flip" else computed
 
 
 def _left_out(result: Result, present: Collection[str], *, quick: bool) -> list[str]:
@@ -399,23 +400,24 @@ def _differences(where: str, stated: object, computed: object) -> Iterator[tuple
 def read_entries(paths: Sequence[str | Path], progress: Progress | None = None) -> list[Entry]:
     """The results in run folders, folders of runs, results files and boards (folders of results files).
 
-    Of two results of one judge on the same data the newer is taken, and runs that are not finished are passed
-    over, each with a warning that says so. Pages are passed over, too: `runs/*` names `runs/index.html`.
+    Of two results of one judge on the same data the newer is taken. Runs that are not finished and folders of
+    other commands, such as battles, are passed over. A warning says so. Pages are passed over, too: `runs/*`
+    names `runs/index.html`.
     `progress` is called as `progress(what, done, total, cost)`. Raises `InputError` for no path but those of
     unfinished runs, a folder that holds no run and no results file, a file of another version or with figures
     that are no numbers, and a run's figure that does not follow from the ratings beside it; intervals are not
     computed anew here.
     """
-    paths = [each for path in paths for each in _runs_of(Path(path))]
-    unfinished = [str(path) for path in paths if _is_unfinished(Path(path))]
-    finished = [path for path in paths if str(path) not in unfinished and Path(path).suffix != ".html"]
-    shown = counted(progress, "reading and checking results", finished)
-    entries = [entry for path in shown for entry in _read(Path(path), progress)]
-    if unfinished:
-        reason = f"unfinished runs {', '.join(unfinished)}; repeat the command of a run to finish it"
+    runs = [each for path in paths for each in _runs_of(Path(path))]
+    left_out = _without_results(runs)
+    read = [path for path in runs if path not in left_out and path.suffix != ".html"]
+    shown = counted(progress, "reading and checking results", read)
+    entries = [entry for path in shown for entry in _read(path, progress)]
+    if left_out:
+        reasons = "; ".join(dict.fromkeys(left_out.values()))
         if not entries:
-            raise InputError(reason)
-        logging.getLogger("dhp").warning("left out: %s", reason)
+            raise InputError(reasons)
+        logging.getLogger("dhp").warning("left out: %s", reasons)
     if not entries:
         raise InputError("no run is given; allowed: run folders, results files or folders of them")
     return newest(entries)
@@ -423,14 +425,24 @@ def read_entries(paths: Sequence[str | Path], progress: Progress | None = None) 
 
 def _runs_of(path: Path) -> list[Path]:
     """The runs in a folder, finished or not, and the folder itself if it has results files; or the path."""
-    if (path / RESULTS).is_file() or (path / MANIFEST).is_file():
+    if (path / RESULTS).is_file() or held_in(path) == RUN:
         return [path]
-    runs = sorted({file.parent for name in (RESULTS, MANIFEST) for file in path.glob(f"*/{name}")})
-    return [*([path] if any(path.glob("*.json")) else []), *runs] or [path]
+    inner = {file.parent for name in (RESULTS, MANIFEST) for file in path.glob(f"*/{name}")}
+    runs = sorted(each for each in inner if (each / RESULTS).is_file() or held_in(each) == RUN)
+    has_results_files = held_in(path) is None and any(path.glob("*.json"))
+    return [*([path] if has_results_files else []), *runs] or [path]
 
 
-def _is_unfinished(path: Path) -> bool:
-    return (path / MANIFEST).is_file() and not (path / RESULTS).is_file()
+def _without_results(paths: Sequence[Path]) -> dict[Path, str]:
+    """The folders of unfinished runs and of commands that make no run, and why they are left out."""
+    held = {path: held_in(path) for path in paths if not (path / RESULTS).is_file()}
+    names = ", ".join(str(path) for path, what in held.items() if what == RUN)
+    unfinished = f"unfinished runs {names}; repeat the command of a run to finish it"
+    reasons = {}
+    for path, what in held.items():
+        if what is not None:
+            reasons[path] = unfinished if what == RUN else f"{path}: holds no run ({what})"
+    return reasons
 
 
 def _read(path: Path, progress: Progress | None) -> list[Entry]:

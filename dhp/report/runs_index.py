@@ -12,7 +12,7 @@ from dhp.analysis.results import Result
 from dhp.core.errors import InputError
 from dhp.core.shown import printable
 from dhp.core.signature import Signature, protocol_name
-from dhp.core.writing import MANIFEST, write_lines
+from dhp.core.writing import RUN, held_in, write_lines
 from dhp.report.choice import Choice, Judge, JudgesOfSet
 from dhp.report.columns import DETECTION, DIFFERENCE, LOWEST, MEAN_PASS, run_columns
 from dhp.report.document import Column, Table
@@ -64,7 +64,7 @@ def write_index(folder: str | Path, out: str | Path | None = None) -> Path:
     left_out: list[tuple[str, str | None]] = []
     for each in sorted(Path(folder).iterdir()):
         if not (each / RESULTS).is_file():
-            if (each / MANIFEST).is_file():
+            if held_in(each) == RUN:
                 partial = each / "report.html"
                 link = _link(partial, path.parent) if partial.is_file() else None
                 left_out.append((f"{printable(each.name)}: not finished", link))

@@ -22,7 +22,7 @@ from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.secrets import hidden_value
 from dhp.core.seeding import text_hash
 from dhp.core.signature import protocol_name
-from dhp.core.writing import MANIFEST, OutputFolder, check_folder, check_parent
+from dhp.core.writing import MANIFEST, RUN, OutputFolder, check_folder, check_parent
 from dhp.runs.ratings_file import RatingsFile
 from dhp.runs.reader import RATINGS, RESULTS
 
@@ -77,7 +77,7 @@ class RunFolder:
     """
 
     def __init__(self, path: Path, is_own: bool = False) -> None:
-        self._folder = OutputFolder(path, "run", _FILES)
+        self._folder = OutputFolder(path, RUN, _FILES)
         self._own = is_own
         self._created = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
         self._identity: Mapping[str, object] = {}
@@ -123,7 +123,7 @@ class RunFolder:
         """
         identity = hidden_value(identity)
         if self._own:
-            self._folder = OutputFolder(self.path / _folder_name(identity), "run", _FILES)
+            self._folder = OutputFolder(self.path / _folder_name(identity), RUN, _FILES)
             self._own = False
             check_folder(self._folder.path)
         self._take()

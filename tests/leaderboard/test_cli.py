@@ -2,12 +2,14 @@
 
 import json
 import runpy
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
 import dhp as library
+from dhp.core.writing import OutputFolder
 from tests.cli.conftest import Run
 
 from .conftest import soon
@@ -79,6 +81,26 @@ def test_unfinished_runs_are_left_out_with_one_line(dhp: Run, run: Path, tmp_pat
         assert alone.err.startswith("dhp: unfinished runs killed")
         assert alone.err.count("\n") == 1
     assert not (tmp_path / "other").exists()
+
+
+def test_a_run_that_compares_texts_is_taken(dhp: Run, tmp_path: Path) -> None:
+    library.run("mock/noisy", "mini/summeval", n=12, protocol="choose", out=tmp_path / "compared")
+    assert dhp("leaderboard", "compared").out == "site/index.html: 1 result in 1 table\n"
+    assert dhp("leaderboard", "add", "compared", "--to", "board").code == 0
+
+
+def test_folders_of_other_commands_are_no_unfinished_runs(dhp: Run, run: Path, tmp_path: Path) -> None:
+    inner = tmp_path / "all" / "inner"
+    shutil.copytree(run, inner)
+    with OutputFolder(tmp_path / "all" / "fight", "battle").claim() as folder:
+        folder.write("battle.json", ["{}"])
+    (tmp_path / "all" / "manifest.json").write_text('{"holds": "improvement"}')
+    done = dhp("leaderboard", "all")
+    assert (done.code, done.out, done.err) == (0, "site/index.html: 1 result in 1 table\n", "")
+    named = dhp("leaderboard", "all/inner", "all/fight")
+    assert (named.code, named.err) == (0, "dhp: left out: all/fight: holds no run (battle)\n")
+    alone = dhp("leaderboard", "all/fight")
+    assert (alone.code, alone.err) == (2, "dhp: all/fight: holds no run (battle)\n")
 
 
 def test_help_says_where_the_schema_is(dhp: Run) -> None:
