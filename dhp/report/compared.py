@@ -11,8 +11,18 @@ from dhp.content.catalog import kind_name
 from dhp.core.diff import Operation, diff, snippet
 from dhp.core.shown import printable
 from dhp.core.verdicts import Verdict, verdicts_about
-from dhp.report.columns import DETECTION, DIFFERENCE, LOWEST, NEWLY, NO_LONGER, run_columns
-from dhp.report.compared_marks import marks_sentence, marks_table
+from dhp.report.columns import (
+    DETECTION,
+    DIFFERENCE,
+    GOOD_FAILS,
+    LOWEST,
+    MEAN_PASS,
+    NEWLY,
+    NO_LONGER,
+    run_columns,
+)
+from dhp.report.compared_marks import marks_of, marks_sentence, marks_table
+from dhp.report.document import Part
 from dhp.report.labels import listed, percent, percents
 from dhp.report.matrix import Matrix, matrix_of
 from dhp.report.shared_styles import agreement_parts
@@ -234,6 +244,16 @@ class _Set:
         """Of two judges, variant -> what one says that the other notices, and why."""
         return other_verdicts(self.comparison, self.matrix.heads) if len(self.heads) == 2 else {}
 
+    @property
+    def at_marks(self) -> str:
+        """The marks at which the judges are compared."""
+        return marks_of([self.comparison])
+
+    @property
+    def marks_tables(self) -> list[Part]:
+        """What passes and fails at these marks."""
+        return [replace(table, titled=False) for table in marks_table([self.comparison])]
+
     def shown(self, variant: str) -> Sequence[ChangedPair]:
         """The texts of a kind whose verdict changed: of each direction the clearest."""
         pairs = self.changed[variant].pairs
@@ -266,12 +286,13 @@ def compared_page(
         sentence=printable(comparison_sentence(comparisons)),
         changes=_changes(runs, wanted),
         agreement_parts=agreement_parts,
-        marks_table=marks_table,
         verdicts=_verdicts(rows),
         run_columns=run_columns,
         DETECTION=DETECTION,
         DIFFERENCE=DIFFERENCE,
         LOWEST=LOWEST,
+        MEAN_PASS=MEAN_PASS,
+        GOOD_FAILS=GOOD_FAILS,
         NEWLY=NEWLY,
         NO_LONGER=NO_LONGER,
     )
@@ -281,12 +302,18 @@ def _set(comparison: DatasetComparison, entries: Sequence[RunResult]) -> _Set:
     seen = [entry.result for entry in entries]
     names = [printable(name) for name in comparison.names]
     places = [Path(entry.place).name for entry in entries]
-    places = list(map(printable, places)) if len({*places}) > 1 else [""] * len(names)
+    if len({*places}) == 1 or places == list(comparison.names):
+        places = [""] * len(names)
     changed = changed_kinds(*entries) if len(entries) == 2 else {}
     matrix = matrix_of(comparison.dataset, names, seen)
     order = [variant for variant, _ in most_different([comparison])]
     rows = sorted(matrix.rows, key=lambda row: order.index(row.variant))
-    return _Set(comparison, replace(matrix, rows=tuple(rows)), list(zip(names, places, strict=True)), changed)
+    return _Set(
+        comparison,
+        replace(matrix, rows=tuple(rows)),
+        list(zip(names, map(printable, places), strict=True)),
+        changed,
+    )
 
 
 def _verdicts(rows: Iterable[VariantResult]) -> list[Verdict]:

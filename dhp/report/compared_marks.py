@@ -83,6 +83,11 @@ class _MarkedRow:
         return self.comparison.scores[share].pairs[0] if self.place is None else None
 
 
+def marks_of(comparisons: Sequence[DatasetComparison]) -> str:
+    """The marks of the judges, each once."""
+    return " and ".join(dict.fromkeys(mark for each in comparisons for mark in each.marks))
+
+
 def marks_table(
     comparisons: Sequence[DatasetComparison], names: Mapping[str, str] | None = None
 ) -> list[Table[_MarkedRow]]:
@@ -100,10 +105,9 @@ def marks_table(
         if len(shown) == 2:
             rows.append(_MarkedRow(each, f"{shown[1]} - {shown[0]}", None))
     data = Column[_MarkedRow]("data", lambda row: row.comparison.dataset, right=False)
-    marks = " and ".join(dict.fromkeys(mark for each in marked for mark in each.marks))
     return [
         Table(
-            f"at the mark of {marks}; differences in points, * significant at 0.05",
+            f"at the mark of {marks_of(marked)}; differences in points, * significant at 0.05",
             [
                 *([data] if len(comparisons) > 1 else []),
                 Column[_MarkedRow]("judge", lambda row: row.name, right=False, names=True),
