@@ -1,6 +1,5 @@
 """Ratings of a judge: checked, and as a table."""
 
-import contextlib
 import math
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -96,10 +95,12 @@ class _Check:
         """The score, a finite number."""
         score: object = rating.score
         if isinstance(score, Real) and not isinstance(score, bool):
-            with contextlib.suppress(OverflowError):
+            try:
                 number = float(score)
-                if math.isfinite(number):
-                    return number
+            except OverflowError:
+                number = math.inf
+            if math.isfinite(number):
+                return number
         raise InputError(
             f"{self._place(rating)}: score {score!r} is not a number; without one, set a status that says why"
         )

@@ -152,12 +152,16 @@ class Budget:
         """Replace an estimate by what the call really used."""
         self._reserved_prompt -= reserved[0]
         self._reserved_completion -= reserved[1]
-        if replies:
-            self._done += reserved[1] > 0  # functions answer without tokens, and say nothing of a model's
-            self._calls += max(0, sum(r.calls for r in replies) - 1)  # of a job that took several
-            # A server that does not say what it used is taken to have used the estimate.
-            self._prompt += sum(r.prompt_tokens for r in replies) or reserved[0]
-            self._completion += sum(r.completion_tokens for r in replies) or reserved[1]
+        if not replies:
+            return
+        used = Usage()
+        for reply in replies:
+            used.add(reply, made_here=True)
+        self._done += reserved[1] > 0  # functions answer without tokens, and say nothing of a model's
+        self._calls += max(0, used.calls - 1)  # of a job that took several
+        # A server that does not say what it used is taken to have used the estimate.
+        self._prompt += used.prompt_tokens or reserved[0]
+        self._completion += used.completion_tokens or reserved[1]
 
 
 class PromptLengths:

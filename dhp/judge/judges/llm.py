@@ -149,9 +149,9 @@ class LlmJudge(Judge):
         else:
             records = read(request, outcome, form_again(form) if is_again else form, sample)
         cause = _CAUSES.get(outcome.finish)
-        return [
-            replace(r, rule=cause) if cause and r.status == "unparsed" and not r.rule else r for r in records
-        ]
+        if cause is None:
+            return records
+        return [replace(r, rule=cause) if r.status == "unparsed" and not r.rule else r for r in records]
 
     def requests(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Request]:
         """What would be asked, without final words; requests for evaluation steps come first."""
