@@ -149,7 +149,7 @@ def _about_comparison_with_controls(results: Sequence[Result]) -> Iterable[Advic
         yield Advice(f"Rate more texts: {text}.", warns=True)
     untested = [each for each in results if _untested(each)]
     if untested:
-        counts = listed([str(each.control.n) for each in untested if each.control is not None])
+        counts = listed(list(dict.fromkeys(str(e.control.n) for e in untested if e.control is not None)))
         text = f"a test of harmless edits takes {CONTROL_PAIRS} pairs, there are {counts}"
         yield Advice(f"Rate more texts{on(untested, results)}: {text}.")
 

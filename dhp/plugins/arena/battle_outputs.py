@@ -161,12 +161,14 @@ def battle_parts(battle: Battle) -> list[Part]:
 def battle_tables(battle: Battle) -> list[Table[Any]]:
     """The contests, those by category, and the strengths."""
     title = f"{battle.model}  ·  {battle.protocol}  ·  the first system against the second"
-    tables: list[Table[Any]] = [Table(title, _contest_columns(_METRIC), [*map(_whole, battle.contests)])]
+    tables: list[Table[Any]] = [
+        Table(title, _contest_columns(_METRIC), [*map(_whole, battle.contests)], css="stacked")
+    ]
     of_categories = [each for contest in battle.contests for each in _by_category(contest)]
     if of_categories:
-        tables.append(Table("by category", _contest_columns(_CATEGORY), of_categories))
+        tables.append(Table("by category", _contest_columns(_CATEGORY), of_categories, css="stacked"))
     if battle.strengths:
-        tables.append(Table("Bradley-Terry", _STRENGTHS, battle.strengths))
+        tables.append(Table("Bradley-Terry", _STRENGTHS, battle.strengths, css="stacked"))
     return tables
 
 

@@ -78,7 +78,7 @@ def category_table(category: str, cells: Sequence[EvaluatedCell]) -> Table[Evalu
         "why unread", _why_unread, words=lambda cell: _why_unread(cell) or "", right=False, optional=True
     )
     columns = filled([_METRIC, _MODEL, by, *_FIGURES, why], cells)
-    return Table(category, columns, cells, css="overview", titled=False)
+    return Table(category, columns, cells, css="overview stacked", titled=False)
 
 
 def evaluation_page(
