@@ -33,7 +33,7 @@ from dhp.analysis.results import (
     VariantResult,
 )
 from dhp.content.catalog import read_suite, read_task
-from dhp.core.errors import InputError
+from dhp.core.errors import InputError, listed
 from dhp.core.options import near_keywords
 from dhp.core.own_table import RatingsForm
 from dhp.core.rating_forms import FLIP, VERDICT, is_pairwise
@@ -350,7 +350,7 @@ def analyze_ratings(
         missing_mass=ratings.missing_mass,
         usage=dict(usage),
         cost=cost,
-        warnings=(*failure_warnings(ratings, rows), *notes, *_warnings(ratings, counted)),
+        warnings=(*failure_warnings(ratings, rows), *notes, *_warnings(ratings, counted, config, scales)),
         detection=of_run,
         floor=config.floor_share,
         **at_mark,
@@ -449,7 +449,12 @@ def _left_out(ratings: RatingsArray, counted: RatingsArray) -> list[str]:
     return [f"{pairs:,} pairs are left out, as a text has no score: the paper does so"] if pairs else []
 
 
-def _warnings(ratings: RatingsArray, counted: RatingsArray) -> tuple[str, ...]:
+def _warnings(
+    ratings: RatingsArray,
+    counted: RatingsArray,
+    config: ResolvedConfig,
+    scales: Mapping[str, Scale] | None,
+) -> tuple[str, ...]:
     """What makes the figures doubtful, which rest on the ratings that are `counted`."""
     warnings = []
     asked, scored = ratings.counts["asked"], ratings.counts["scored"]
@@ -462,5 +467,10 @@ def _warnings(ratings: RatingsArray, counted: RatingsArray) -> tuple[str, ...]:
         warnings.append(
             f"{texts} combinations of text and metric have several scores, but there is no column `sample` "
             f"({different} have different scores); the mean is used"
+        )
+    unused = [name for name in config.marks if name in ratings.shares and name not in (scales or {})]
+    if unused:
+        warnings.append(
+            f"the probabilities of {listed(unused)} are left out, as no scale is known; name the suite"
         )
     return (*warnings, *_left_out(ratings, counted))

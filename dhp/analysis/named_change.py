@@ -32,6 +32,8 @@ _CLAUSE_END = re.compile(r"[.,;:!?]")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _FEWEST_WORDS = 3
 """Words of an answer that is more than a rating."""
+_NUMBERS_TELL = 2
+"""Answers for each answer in other words from which on their numbers alone tell them apart."""
 _PHRASE = 3
 """Words in a row that quote a change, if not all of them stood so in the original."""
 _QUOTED = 6
@@ -100,10 +102,16 @@ def with_named(
 
     `texts` are by example and variant, as far as they are known. A damaged text is set beside the reasons
     about its original by the same metric. Cells are 1, 0 or NaN, and a share beside several reasons.
+
+    The table stays as it is if no reason says more than a rating: if none has words, or if they differ by
+    their numbers alone and name no more than by chance.
     """
     import pandas as pd
 
-    rows = list(zip(table["example"], table["variant"], table["metric"], _spoken(reasons), strict=True))
+    spoken = _spoken(reasons)
+    if not any(map(_says_more, spoken)):
+        return table
+    rows = list(zip(table["example"], table["variant"], table["metric"], spoken, strict=True))
     of_originals: dict[tuple[str, str], list[str]] = {}
     for example, variant, metric, reason in rows:
         if variant == ORIGINAL and reason is not None:
@@ -121,6 +129,8 @@ def with_named(
         beside = [names_change(other, variant, change) for other in of_originals.get((example, metric), ())]
         if beside:
             by_chance[place] = sum(beside) / len(beside)
+    if np.nansum(named) <= np.nansum(by_chance) and _numbers_differ(spoken):
+        return table
     columns = {NAMED: pd.Series(named, table.index), BY_CHANCE: pd.Series(by_chance, table.index)}
     return table.assign(**columns)
 
@@ -129,9 +139,16 @@ def _spoken(reasons: Iterable[object]) -> list[str | None]:
     return [None if is_blank(reason) else str(reason) for reason in reasons]
 
 
-def has_reasons(answers: Iterable[object]) -> bool:
-    """Whether some answer says more than its rating."""
-    return any(len(_LETTERS.findall(answer)) >= _FEWEST_WORDS for answer in _spoken(answers) if answer)
+def _says_more(answer: str | None) -> bool:
+    """Whether an answer is more than a rating."""
+    return answer is not None and len(_LETTERS.findall(answer)) >= _FEWEST_WORDS
+
+
+def _numbers_differ(answers: Iterable[str | None]) -> bool:
+    """Whether answers say the same of most texts, with other numbers, such as probabilities in JSON."""
+    different = {answer for answer in answers if answer is not None}
+    in_words = {tuple(_LETTERS.findall(answer)) for answer in different}
+    return len(different) >= _NUMBERS_TELL * len(in_words)
 
 
 def _words(text: str) -> list[str]:

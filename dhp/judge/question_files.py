@@ -8,7 +8,7 @@ from typing import Any
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.specs import Metric, Task
 from dhp.judge.prompt_files import PromptFile, meaning_of, pieces_of, prompts_by_metric
-from dhp.judge.questions import MOST_LEVELS, Question, level_words
+from dhp.judge.questions import MOST_LEVELS, Question, question_of
 
 _TYPES = {"noul": "noul", "predicate": "noul", "choice": "choice", "score": "score"}
 """Type of a question in either wire form -> ours."""
@@ -51,13 +51,7 @@ def _of_text(text: str, metric: Metric, task: Task, words: Sequence[str]) -> Que
         f"`{meaning_of(piece, task, metric.name)}`" if place % 2 else piece
         for place, piece in enumerate(pieces_of(text))
     ]
-    asked = "".join(pieces).strip()
-    match metric.labels:
-        case [worst, best]:
-            return {"type": "noul", "instructions": asked, "criteria": {"true": best, "false": worst}}
-        case [_, *_] as labels:
-            return {"type": "choice", "instructions": asked, "criteria": {name: name for name in labels}}
-    return {"type": "score", "instructions": asked, "criteria": metric.levels or level_words(metric, words)}
+    return question_of(metric, "".join(pieces).strip(), words)
 
 
 def _of_json(file: PromptFile, task: Task) -> dict[str, Question]:

@@ -7,6 +7,8 @@ of `POST /v1/systemone` (System One): `type` is `score` with ordered levels, `no
 
 import json
 import logging
+import math
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 
@@ -26,6 +28,8 @@ MOST_LEVELS = 10
 """Levels of a question that is answered on a scale: the most that servers take."""
 _TEXTS = ("task", "source", "reference", "output", "first", "second")
 """Names in the state that are no fields of the example."""
+_NAMED = re.compile(r"`([^`]+)`")
+"""A text of the state, as questions name it."""
 
 Question = Mapping[str, object]
 
@@ -50,6 +54,8 @@ class QuestionPrompts:
         """`task` is in the protocol's language; `steps` (metric -> steps) replace the written ones,
         `questions` (metric -> question) all that the wording makes.
 
+        The user's own questions may name further texts of the data, in backticks, which are shown as well.
+
         Raises `InputError` for a field of the task with the name of another text.
         """
         taken = [name for name in task.shown_fields if name in _TEXTS]
@@ -63,6 +69,10 @@ class QuestionPrompts:
             asked = questions or {metric.name: self._question(metric) for metric in task.metrics}
             in_order = {name: asked[name] for name in task.metric_names}
             self._questions = json.dumps(in_order, ensure_ascii=False)  # the same for all texts
+        self._own = questions is not None
+        known = {"reference", *task.columns.values()} - {"source", "output"}
+        named = _NAMED.findall(self._questions) if questions else ()
+        self._named = [name for name in dict.fromkeys(named) if name in known]
 
     def prompt(
         self,
@@ -74,10 +84,11 @@ class QuestionPrompts:
     ) -> str:
         """The request about one text, on all metrics, or about two in this order, by one.
 
-        Raises `InputError` if the protocol shows a reference and the candidate has none.
+        Raises `InputError` if the protocol shows a reference and the candidate has none, or lacks a text that
+        questions of the user's own name.
         """
         state = {"task": self._task.instruction}
-        if self._task.source_label:
+        if self._task.source_label or (self._own and candidate.source):
             state["source"] = candidate.source
         state |= {n: candidate.fields[n] for n in self._task.shown_fields if n in candidate.fields}
         if self._protocol.reference:
@@ -87,6 +98,12 @@ class QuestionPrompts:
                     "allowed: reference false, or a reference for each example"
                 )
             state["reference"] = candidate.reference
+        beside = {**candidate.fields, "reference": candidate.reference}
+        for name in self._named:
+            text = beside.get(name)
+            if text is None:
+                raise InputError(f"example '{candidate.example}': has no '{name}', which the questions name")
+            state[name] = text
         if other is None:
             state["output"] = candidate.text
         else:
@@ -95,14 +112,8 @@ class QuestionPrompts:
         return f'{OPENING}{json.dumps(state, ensure_ascii=False)}, "questions": {questions}}}'
 
     def _question(self, metric: Metric) -> Question:
-        asked = self._instructions(metric, "questions")
-        match metric.labels:
-            case [worst, best]:
-                return {"type": "noul", "instructions": asked, "criteria": {"true": best, "false": worst}}
-            case [_, *_] as labels:
-                return {"type": "choice", "instructions": asked, "criteria": {name: name for name in labels}}
-        levels = metric.levels or level_words(metric, self._wording.levels[self._protocol.levels])
-        return {"type": "score", "instructions": asked, "criteria": levels}
+        words = self._wording.levels[self._protocol.levels]
+        return question_of(metric, self._instructions(metric, "questions"), words)
 
     def _preference(self, metric: str) -> str:
         """The question which of two texts is better, as JSON."""
@@ -141,6 +152,16 @@ class QuestionPrompts:
         }
 
 
+def question_of(metric: Metric, asked: str, words: Sequence[str]) -> Question:
+    """The question by which a metric is asked about; its levels are its own, else `words` (`level_words`)."""
+    match metric.labels:
+        case [worst, best]:
+            return {"type": "noul", "instructions": asked, "criteria": {"true": best, "false": worst}}
+        case [_, *_] as labels:
+            return {"type": "choice", "instructions": asked, "criteria": {name: name for name in labels}}
+    return {"type": "score", "instructions": asked, "criteria": metric.levels or level_words(metric, words)}
+
+
 def level_count(scale: Scale) -> int:
     """How many levels a scale has as a question: its whole numbers, ten if these are more."""
     width = scale.max - scale.min
@@ -154,12 +175,14 @@ def level_words(metric: Metric, words: Sequence[str]) -> list[str]:
     `words` are one text for the worst level, some for those between, and one for the best.
     """
     count, scale = level_count(metric.scale), metric.scale
-    points = [scale.min + i * (scale.max - scale.min) / (count - 1) for i in range(count)]
+    width = scale.max - scale.min
+    points = [scale.min + i * width / (count - 1) for i in range(count)]
     worst, best = metric.antonym, metric.label
     if metric.lower_is_better:
         points, worst, best = points[::-1], best, worst
-    if count == MOST_LEVELS and scale.max - scale.min != MOST_LEVELS - 1:
+    if count == MOST_LEVELS and width != MOST_LEVELS - 1:
         _say_cut(metric.name, f"{scale.min:g} to {scale.max:g}")
+        points = [round(point, 2 - math.ceil(math.log10(width))) for point in points]
     first, *between, last = words
     spread = [between[int((i + 0.5) * len(between) / (count - 2))] for i in range(count - 2)]
     fixed = {"low": f"{scale.min:g}", "high": f"{scale.max:g}", "worst": worst, "best": best}

@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from dhp.analysis.named_change import has_reasons, with_named
+from dhp.analysis.named_change import with_named
 from dhp.core.progress import Progress
 from dhp.core.rating_forms import NAMED, STATED
 from dhp.core.records import Candidate, Rating
@@ -137,7 +137,7 @@ class _Session:
         if self._clusters:
             columns["cluster"] = pd.Series([self._clusters[r.example] for r in rows])
         frame = pd.DataFrame(columns)
-        if NAMED not in columns and self.judge.explains and has_reasons(frame["raw"]):
+        if NAMED not in columns and self.judge.explains:
             shown = {(c.example, c.variant): c.text for c in texts}
             frame = with_named(frame, frame["raw"].where(frame["status"] == "scored"), shown)
         return frame.assign(model=self.judge.model, protocol=self.judge.protocol, dataset=self._dataset)

@@ -113,6 +113,21 @@ def test_of_several_samples_most_decide() -> None:
     assert result.reasons["x"].seen_named == 1
 
 
+def test_answers_that_differ_by_their_numbers_are_no_reasons() -> None:
+    """Words that are the same of every text name nothing, though they speak of faults."""
+    rows: list[tuple[str, str, float, str]] = []
+    for number in range(20):
+        report = f'1. "No year is wrong." -> unclear (P(yes)=0.{number:02})'
+        rows += [(str(number), "original", 5, report), (str(number), KIND, 2, report.replace("=0", "=1"))]
+    (result,) = dhp.analyze(recorded(rows))
+    assert result.reasons == {}
+    told = [
+        (*row[:3], f"{row[0]} things are fine." if row[1] == "original" else "1930 is wrong.") for row in rows
+    ]
+    (result,) = dhp.analyze(recorded(told))
+    assert result.reasons[KIND].seen_named == 20
+
+
 def test_kinds_add_up() -> None:
     assert together([Named(1, 2, 3, 4, 0.5), Named(1, 0, 0, 9, None), Named(0, 0, 0, 10, 0.0)]) == Named(
         2, 2, 3, 23, 0.25

@@ -130,6 +130,19 @@ def test_answers_of_some_texts_that_stand_twice_are_said(
     assert caplog.messages == []
 
 
+def test_probabilities_of_a_metric_without_points_are_left_out_and_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    scored = {"example": "a", "variant": "original", "metric": "fluency", "score": 4}
+    file = write(tmp_path / "x.jsonl", scored | {"probabilities": "[0, 0, 0, 1, 0]"})
+    assert rated(f"recorded/{file}")[0].probabilities == (0, 0, 0, 1, 0)
+    assert caplog.messages == []
+    for _ in range(2):
+        assert rated(f"recorded/{file}", asked=task(name="coherence"))[0].probabilities is None
+    (message,) = caplog.messages
+    assert message.startswith("model 'recorded/x.jsonl': probabilities of fluency are left out")
+
+
 def test_each_model_and_protocol_is_a_judge(tmp_path: Path) -> None:
     rows = [row("4", protocol=p, model=m) for p in ("geval", "dhp") for m in ("m1", "m2")]
     path = write(tmp_path / "x.jsonl", *rows)

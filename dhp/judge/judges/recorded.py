@@ -9,6 +9,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from statistics import multimode
 from typing import TYPE_CHECKING
@@ -91,6 +92,9 @@ class RecordedJudge(Judge):
             low, high = -1.0, 1.0
         scale = Scale(min=low, max=high) if low < high else Scale(min=-WIDE, max=WIDE)
         known = {metric.name: metric for metric in task.metrics if metric.name in self._with_probabilities}
+        unknown = [name for name in self._metrics if name in self._with_probabilities - known.keys()]
+        if unknown:
+            _say_left_out(self.model, listed(unknown), task.task)
         made = [
             known.get(name) or computed_task(task, name, name, scale).metrics[0] for name in self._metrics
         ]
@@ -116,6 +120,16 @@ class RecordedJudge(Judge):
                     yield rating if known else replace(rating, probabilities=None)
                 elif rating.metric in metrics:
                     yield _read(rating, metrics[rating.metric], self._form)
+
+
+@cache
+def _say_left_out(model: str, metrics: str, task: str) -> None:
+    """Warn, once, that probabilities are not used."""
+    logging.getLogger("dhp").warning(
+        "model '%s': probabilities of %s are left out, as task '%s' has no such metric, whose points they "
+        "need; name another by `task`",
+        *(model, metrics, task),
+    )
 
 
 def _read(rating: Rating, metric: Metric, form: AnswerForm) -> Rating:

@@ -119,7 +119,7 @@ class DecisionTransport(FastTransport):
         further = {n: value for n, value in body.items() if n not in ("model", "messages", "max_tokens")}
         first: Answered | None = None
         for form in self._forms:
-            written = _system_one(asked) if form == SYSTEM_ONE else _decisions(asked)
+            written = asked if form == SYSTEM_ONE else _decisions(asked)
             data = json.dumps({"model": body["model"], **written, **further}, ensure_ascii=False).encode()
             address = f"{url}/{body['model']}" if self._server.by_model else f"{url}/{form}"
             answer = await self.send(address, data, most)
@@ -154,10 +154,6 @@ def _asked(body: Mapping[str, object]) -> dict[str, Any]:
         )
     asked: dict[str, Any] = json.loads(text)
     return asked
-
-
-def _system_one(asked: Mapping[str, Any]) -> dict[str, Any]:
-    return dict(asked)
 
 
 def _decisions(asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -154,7 +154,7 @@ def test_a_wide_scale_is_cut_into_ten_levels_and_said(
         rated(server, tmp_path, metrics=[metric])
         levels = server.calls[-1].body["questions"]["depth"]["criteria"]
     assert len(levels) == 10
-    assert levels[1] == "11.1111 of 100"
+    assert levels[1] == "11 of 100"
     assert any("the scale 0 to 100 is cut into so many" in message for message in caplog.messages)
 
 
@@ -403,3 +403,27 @@ def test_a_file_of_questions_is_what_is_asked(tmp_path: Path) -> None:
         pytest.raises(InputError, match="no question for the metric"),
     ):
         rated(server, tmp_path / "other", prompt=file, metrics=["coherence", "fluency"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("mine.txt", "Does {{output}} fit {{source}} in the {{Register}}?"),
+        ("mine.json", {"fit": {"type": "noul", "instructions": "Does `output` fit in its `Register`?"}}),
+    ],
+)
+def test_texts_that_own_questions_name_are_in_the_state(name: str, content: object, tmp_path: Path) -> None:
+    texts, file = tmp_path / "texts.jsonl", tmp_path / name
+    row = {"source": "The harbour opened in 1998.", "output": "It opened in 1998.", "Register": "news"}
+    texts.write_text("\n".join(json.dumps(row | {"id": str(i)}) for i in range(2)))
+    file.write_text(content if isinstance(content, str) else json.dumps(content))
+    with scripted_server(system_one()) as server:
+        settings = dhp.ModelSettings(base_url=server.url, cache=tmp_path / "cache")
+        asked = {"prompt": file, "metrics": ["fit"], "labels": ["fail", "pass"], "progress": None}
+        dhp.run("decisions/judge", str(texts), out=tmp_path / "run", settings=settings, **asked)
+        body = server.calls[-1].body
+        assert body["state"].items() >= (row | {"output": body["state"]["output"]}).items()
+        file.write_text(file.read_text().replace("Register", "reference"))
+        with pytest.raises(InputError, match="has no 'reference', which the questions name"):
+            dhp.run("decisions/judge", str(texts), out=tmp_path / "other", settings=settings, **asked)
