@@ -55,7 +55,7 @@ COMMANDS = {
     "evaluate": "evaluate --answers m=answers.json --model openai/stub --base-url URL --out out "
     "--cache cache",
     "init": "init --dataset texts.jsonl --output output --source source --id id --metric tone --scale 1..5 "
-    "--base-url URL --model openai/stub --prompt-file own.txt --out dhp.out.yaml",
+    "--pass-mark 4 --base-url URL --model openai/stub --prompt-file own.txt --out dhp.out.yaml",
     "review": "review degraded --page review.html",
     "improve": "improve --dataset many.jsonl --prompt-file own.txt --metric tone --scale 1..5 --samples 1 "
     "--model openai/stub --base-url URL --out out --cache cache",
