@@ -38,7 +38,7 @@ _MENTION = re.compile(r"@[^\W\d_]\w+\W*")
 _TOPIC = re.compile(r"#[^\W\d_]\w+\W*")
 _MARKS = re.compile(r"[^\w={}\[\]()<\\$#^`]+(?<!(?<!\.)\.\.)|[(<)]|[:;]-?[()DPp/]|<3")
 """What stands alone in prose: dashes, bullets, marks of tokenised texts, faces."""
-_BEFORE, _BEHIND = "\"'“”‘’«»„‚([¿¡…–—", "\"'”“’‘»«)].,;:!?…–—>+#©®™-"
+_BEFORE, _BEHIND = "\"'“”‘’«»„‚()[¿¡…–—", "\"'”“’‘»«)].,;:!?…–—>+#©®™-"
 _QUOTED_KEY = re.compile(r"[\"'][^\"']*[\"']:")
 _EMPHASIS = re.compile(r"^([*_])([^\W_].*?)\1(?=\W*$)")
 _INLINE = re.compile(r"`+[^`]+(?:`+|$)|!?\[([^\[\]]*)\]\([^()\s]*\)|\*\*")

@@ -5,9 +5,10 @@ import sys
 
 import pytest
 import wordfreq
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from dhp.core.code import is_code
 from dhp.core.english import FUNCTION_WORDS, PRONOUNS
 from dhp.core.errors import NotApplicable
 from dhp.core.language import NAMES, WITHOUT_SPACES, declared_language, language_name, text_language
@@ -139,6 +140,7 @@ GAPS = ["", " ", "  ", "\t", "\u00a0", "\u3000", "-", ", "]
 @given(st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from(GAPS)), max_size=25))
 def test_bounds_found_piece_by_piece_are_those_of_the_whole_text(drawn: list[tuple[str, str]]) -> None:
     text = "".join(piece + gap for piece, gap in drawn)
+    assume(not (text.strip() and is_code([text])))  # as `cat"cat` alone is
     assert sentence_spans(text, "en") == list(_spans_of_short_piece.__wrapped__(text))
 
 
