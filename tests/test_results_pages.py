@@ -205,6 +205,7 @@ def hand_made(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_figures_of_a_small_table_by_hand(script: ModuleType, tmp_path: Path) -> None:
     pages = script.all_pages(script.made(hand_made(tmp_path), ["llmbar"]))
     page = pages["judges/tiny.html"]

@@ -94,6 +94,7 @@ def pets() -> dhp.Dataset:
     return dhp.Dataset.of(examples, name="pets", task="summarization")
 
 
+@pytest.mark.slow
 def test_examples_of_ones_own(pets: dhp.Dataset) -> None:
     result = dhp.run("baseline/surface", pets)
     assert (result.dataset, result.n) == ("pets", 9)

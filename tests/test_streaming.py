@@ -71,6 +71,7 @@ def write_texts(path: Path, count: int) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
 def test_given_texts_are_judged_part_by_part(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest

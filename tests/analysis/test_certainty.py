@@ -132,6 +132,7 @@ def test_sentence_json_page_and_gate_tell_the_same(tmp_path: Path) -> None:
         dhp.gate(path, ask=20, min_detection=50)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["probability", "confidence", "probabilities", "verdict"])
 def test_a_run_keeps_what_a_file_says_of_certainty(column: str, tmp_path: Path) -> None:
     """A run of recorded ratings says the same as an analysis of the file."""
@@ -159,6 +160,7 @@ def test_a_run_keeps_what_a_file_says_of_certainty(column: str, tmp_path: Path) 
     assert ran.certainty == read.certainty
 
 
+@pytest.mark.slow
 def test_a_run_keeps_which_reasons_name_the_change(tmp_path: Path) -> None:
     table = judged().drop(columns="probabilities")
     table["named"] = np.where(table["variant"] == "original", "", np.where(table.index % 8 < 2, "no", "yes"))
@@ -189,6 +191,7 @@ def of_several_metrics(too_sure: float, n: int = 1500) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["example", "variant", "metric", "score", "probability"])
 
 
+@pytest.mark.slow
 def test_with_several_marks_it_is_said_how_sure_the_judge_is_at_least() -> None:
     """Planted: an honest judge is not called too sure, one that exaggerates is."""
     honest = analyzed(of_several_metrics(1)).certainty

@@ -29,6 +29,7 @@ class Confuses:
                 yield dhp.Rating(c.example, c.variant, metric.name, 0, 3 if fell else 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("metric", "expected"), [("coherence", 0.2), ("fluency", 0.9), ("relevance", 1.0)])
 def test_planted_confusion_is_found(metric: str, expected: float) -> None:
     """Reordering should hurt coherence (0.8), consistency and fluency (0.1 each)."""

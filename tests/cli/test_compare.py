@@ -142,6 +142,7 @@ def judge(name: str, seen: str) -> str:
     return f"{name}.jsonl"
 
 
+@pytest.mark.slow
 def test_files_of_judges_are_analysed_and_compared(dhp: Run) -> None:
     files = judge("left", "Math"), judge("right", "Safety")
     analysed = [dhp("analyze", file, "--json") for file in files]

@@ -77,6 +77,7 @@ def test_a_judge_that_is_stricter_everywhere_fails(dhp: Run, written: Written) -
         assert dhp("gate", "new", "--against", "old", "--max-shift", limit).code == 0
 
 
+@pytest.mark.slow
 def test_the_interval_is_that_of_students_paired_test_over_examples(
     written: Written, tmp_path: Path, result: library.Results
 ) -> None:
@@ -95,6 +96,7 @@ def test_the_interval_is_that_of_students_paired_test_over_examples(
         assert shift.n == 8
 
 
+@pytest.mark.slow
 def test_a_limit_within_the_interval_is_undecided(dhp: Run, written: Written, tmp_path: Path) -> None:
     written("old")
     written("new", noise)
@@ -108,6 +110,7 @@ def test_a_limit_within_the_interval_is_undecided(dhp: Run, written: Written, tm
     assert dhp("gate", "new", "--against", "old", "--max-shift", inside, "--require-proof").code == 1
 
 
+@pytest.mark.slow
 def test_scores_on_other_scales_have_no_shift(
     written: Written, tmp_path: Path, result: library.Results
 ) -> None:

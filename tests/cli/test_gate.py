@@ -69,6 +69,7 @@ def test_what_holds_passes_with_a_line_that_says_it(
     assert done.out.endswith("60 % or more in all; 2 results\n")
 
 
+@pytest.mark.slow
 def test_a_limit_is_read_off_the_interval(dhp: Run, tmp_path: Path, results: library.Results) -> None:
     """Met up to the lower end, not met above the upper one, undecided in between."""
     low, high = (100 * end for end in results[0].detection.ci["avg"])

@@ -64,6 +64,7 @@ def test_an_unknown_column_is_named(dhp: Run) -> None:
     assert (done.code, "did you mean 'summary'?" in done.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_every_option_may_stand_in_the_file(dhp: Run, tmp_path: Path) -> None:
     options = [p for p in benchmark.params if isinstance(p, click.Option)]
     assert len(options) > 50

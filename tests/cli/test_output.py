@@ -103,6 +103,7 @@ def test_csv_has_a_row_for_each_dataset_variant_and_metric_with_every_digit(resu
         assert (int(row["metric_pairs"]), row["verdict"]) == (cell.n, variant.verdict)
 
 
+@pytest.mark.slow
 def test_csv_keeps_what_is_undefined_empty_and_what_is_odd_whole(results: library.Results) -> None:
     first = results[0]
     row = replace(first.variants[0], variant='a,"b"', d=None)
@@ -111,6 +112,7 @@ def test_csv_keeps_what_is_undefined_empty_and_what_is_odd_whole(results: librar
     assert {(r["model"], r["variant"], r["d"]) for r in rows} == {("m,\n1", 'a,"b"', "")}
 
 
+@pytest.mark.slow
 def test_markdown_begins_with_the_sentence_and_the_verdict_and_has_the_figures() -> None:
     (result,) = library.run("baseline/surface", "mini/story_cloze", n=8)
     text = markdown_text(library.Results([result]))
@@ -224,6 +226,7 @@ def test_a_file_gets_the_whole_table(dhp: Run, monkeypatch: pytest.MonkeyPatch) 
     assert benchmark(dhp).out.splitlines()[2].startswith("    detection "), "two lines a kind"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_a_terminal_without_unicode(dhp: Run, monkeypatch: pytest.MonkeyPatch, encoding: str) -> None:
     raw = io.BytesIO()

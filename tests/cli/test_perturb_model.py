@@ -231,6 +231,7 @@ def plain_folder(tmp_path: Path, text: str = PLAIN) -> tuple[str, str]:
     return "--perturb-prompts", "mine"
 
 
+@pytest.mark.slow
 def test_a_prompt_as_plain_text_is_asked_as_it_is_and_answered_whole(dhp: Run, tmp_path: Path) -> None:
     mine = plain_folder(tmp_path)
     with stub_server("--say", "tests.perturb.follows:follow_plain") as url:
@@ -264,6 +265,7 @@ def test_a_faulty_plain_prompt_is_one_line(
     assert "fictional_named_entities.minor" in done.err
 
 
+@pytest.mark.slow
 def test_the_preset_of_the_paper_takes_a_file_of_steps(dhp: Run, follower: str, tmp_path: Path) -> None:
     kinds = ("fictional_named_entities", "grammatical_errors", "rewriting_insertion")
     names = [f"{kind}.{degree}" for kind in kinds for degree in ("minor", "major")]

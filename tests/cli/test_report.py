@@ -32,6 +32,7 @@ def test_the_report_of_a_run_is_made_again(dhp: Run) -> None:
     assert page.read_text("utf-8") == first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", ['{"x', "[1]"])
 def test_a_broken_manifest_is_one_line(dhp: Run, broken: str) -> None:
     assert dhp("benchmark --model mock/noisy --dataset mini/story_cloze --n 5 --out r").code == 0

@@ -88,6 +88,7 @@ def test_every_protocol_asks_about_it(dhp: Run, protocol: str) -> None:
     assert "Article" not in shown.out
 
 
+@pytest.mark.slow
 def test_its_weights_and_survey(dhp: Run, tmp_path: Path) -> None:
     survey = dhp(
         "weights", "survey", "--task", "memo.yaml", "--dataset", "memos.jsonl", "--out", "survey.html"
@@ -123,6 +124,7 @@ def test_its_weights_and_survey(dhp: Run, tmp_path: Path) -> None:
     assert "weights:own" in json.loads(run.out)["signature"]
 
 
+@pytest.mark.slow
 def test_the_suite_that_the_task_names(dhp: Run, tmp_path: Path) -> None:
     (tmp_path / "memo.yaml").write_text(TASK + "default_suite: mine.yaml\n")
     suite = "suite: mine\ntask: memo\nsource: own choice\nperturbers:\n"

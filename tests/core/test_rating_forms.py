@@ -95,6 +95,7 @@ def test_the_texts_of_a_file_keep_their_order(graded: Path) -> None:
     assert [text.example for text in texts.pairs] == [f"e{i}" for i in range(6)]
 
 
+@pytest.mark.slow
 def test_texts_without_a_judgement_are_not_asked_about(graded: Path) -> None:
     texts = [
         {"id": f"e{i}", "output": f"Text {i}.", "perturbed": f"Txt {i}.", "kind": "worse"} for i in range(49)
@@ -105,6 +106,7 @@ def test_texts_without_a_judgement_are_not_asked_about(graded: Path) -> None:
         dhp.run(f"recorded/{graded}", [{**row, "kind": "other"} for row in texts], progress=None)
 
 
+@pytest.mark.slow
 def test_each_judge_of_a_file_is_one(tmp_path: Path) -> None:
     rows = [(m, f"e{i}", v, s) for m in "AB" for i in range(6) for v, s in (("original", 5), ("worse", 2))]
     frame = pd.DataFrame(rows, columns=["model", "example", "variant", "score"])

@@ -324,6 +324,7 @@ def test_results_and_notes_count_what_was_asked_again(tmp_path: Path) -> None:
     assert written.ratings == result.ratings
 
 
+@pytest.mark.slow
 def test_a_run_that_stops_closes_what_it_asks() -> None:
     def engines() -> set[threading.Thread]:
         return {thread for thread in threading.enumerate() if thread.name == "dhp-engine"}

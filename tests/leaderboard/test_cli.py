@@ -52,6 +52,7 @@ def test_the_script_is_the_command(
     assert "1 result in 1 table" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_newer_run_counts_and_the_command_goes_on(dhp: Run, run: Path, tmp_path: Path) -> None:
     newer = json.loads((run / "results.json").read_text())
     newer |= {"created": (later := soon())}
@@ -65,6 +66,7 @@ def test_the_newer_run_counts_and_the_command_goes_on(dhp: Run, run: Path, tmp_p
     assert [row["created"] for row in table["rows"]] == [later]
 
 
+@pytest.mark.slow
 def test_unfinished_runs_are_left_out_with_one_line(dhp: Run, run: Path, tmp_path: Path) -> None:
     for name in ("killed", "stopped"):
         (tmp_path / name).mkdir()
@@ -83,12 +85,14 @@ def test_unfinished_runs_are_left_out_with_one_line(dhp: Run, run: Path, tmp_pat
     assert not (tmp_path / "other").exists()
 
 
+@pytest.mark.slow
 def test_a_run_that_compares_texts_is_taken(dhp: Run, tmp_path: Path) -> None:
     library.run("mock/noisy", "mini/summeval", n=12, protocol="choose", out=tmp_path / "compared")
     assert dhp("leaderboard", "compared").out == "site/index.html: 1 result in 1 table\n"
     assert dhp("leaderboard", "add", "compared", "--to", "board").code == 0
 
 
+@pytest.mark.slow
 def test_folders_of_other_commands_are_no_unfinished_runs(dhp: Run, run: Path, tmp_path: Path) -> None:
     inner = tmp_path / "all" / "inner"
     shutil.copytree(run, inner)

@@ -74,6 +74,7 @@ def test_json_and_csv_hold_the_very_figures(runs: Path, site: Path) -> None:
         assert int(lines[key]["rank"]) == seen[key]["rank"]
 
 
+@pytest.mark.slow
 def test_printed_tables_hold_the_figures_in_per_cent(runs: Path, site: Path) -> None:
     markdown = re.sub(" +", " ", (site / "leaderboard.md").read_text())
     page = [row for row in document(site / "index.html").rows if len(row) > 8]
@@ -228,6 +229,7 @@ def test_control_characters_reach_no_page_and_no_table(edited: Callable[..., Pat
             assert "own/a\ufffdb" in text.replace("<wbr>", "").replace("\\ufffd", "\ufffd"), path
 
 
+@pytest.mark.slow
 def test_a_false_alarm_stands_in_every_table_and_export(edited: Callable[..., Path], tmp_path: Path) -> None:
     def change(result: dict[str, Any]) -> None:
         alarm = copy.deepcopy(result["variants"][0]) | {"variant": "harmless", "level": "control"}

@@ -52,6 +52,7 @@ def test_equals_share_a_rank_and_a_group(runs: Path, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_results_without_ratings_are_ranked_by_their_intervals(runs: Path) -> None:
     entries = read_entries([runs / name / "results.json" for name in MODELS])
     for table in make_tables(entries):
@@ -121,6 +122,7 @@ def test_unlike_results_stand_in_separate_tables(
     assert tables[0].parts | {part: ""} == tables[1].parts | {part: ""}
 
 
+@pytest.mark.slow
 def test_protocols_stand_in_one_table(runs: Path, edited: Callable[..., Path]) -> None:
     def change(result: dict[str, Any]) -> None:
         result["protocol"] = "stars@0123456789ab"
@@ -232,6 +234,7 @@ def test_a_folder_of_runs_stands_for_its_runs(runs: Path) -> None:
     assert len({entry.place for entry in one_by_one}) == len(MODELS)
 
 
+@pytest.mark.slow
 def test_a_folder_may_hold_runs_and_results_files(runs: Path, tmp_path: Path) -> None:
     shutil.copytree(runs / "noisy", tmp_path / "noisy")
     shutil.copyfile(runs / "good" / "results.json", tmp_path / "of others.json")

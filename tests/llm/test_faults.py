@@ -293,6 +293,7 @@ def test_the_bound_grows_with_what_is_asked_for() -> None:
     assert longest_body({"max_tokens": 16}) == 2**21 + 16 * 64
 
 
+@pytest.mark.slow
 def test_of_a_long_refusal_its_beginning_is_read(transport: str, received: list[int]) -> None:
     def says(call: Call) -> object:
         return 400, {}, "flagged by moderation " * 700_000  # 15 MB
@@ -403,6 +404,7 @@ def test_a_server_that_fails_with_and_without_a_seed_is_not_blamed_for_it(transp
         answered(cached_model(f"{server.url}/v1", transport=transport), list(requests(10, params=SEEDED)))
 
 
+@pytest.mark.slow
 def test_both_transports_send_what_the_environment_of_the_official_package_says(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

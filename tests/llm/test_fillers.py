@@ -85,6 +85,7 @@ def test_a_filled_store_needs_no_call(tmp_path: Path) -> None:
     assert again.usage["calls"] == found.usage["calls"] == sum(len(taken) for taken in filler.rounds)
 
 
+@pytest.mark.slow
 def test_what_follows_replies_comes_in_a_round_of_its_own(tmp_path: Path) -> None:
     def says(prompt: str) -> str:
         return "1. Read it.\n2. Rate it." if "steps" in prompt and "Read it." not in prompt else "4"
@@ -118,6 +119,7 @@ def test_what_is_refused_for_good_is_not_asked(tmp_path: Path) -> None:
     assert found.ratings["failed"] == found.ratings["asked"]
 
 
+@pytest.mark.slow
 def test_what_is_held_is_asked_by_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Held(ByHand):
         def fill(self) -> None:

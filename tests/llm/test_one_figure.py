@@ -68,6 +68,7 @@ def test_a_real_model_gives_one_figure_on_both(tmp_path: Path) -> None:
     assert here["status"].nunique() > 1 or (here["status"] == "scored").all()
 
 
+@pytest.mark.slow
 def test_probability_off_the_scale_is_warned_of() -> None:
     (result,) = dhp.run("baseline/constant", "mini/story_cloze", n=5)
     said = "Check the form of its answers: 80% of the probability fell on no score."

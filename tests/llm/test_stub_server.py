@@ -24,6 +24,7 @@ def scores(reply: Any) -> list[str]:
     return [choice.message.content for choice in reply.choices]
 
 
+@pytest.mark.slow
 def test_an_answer_is_complete_and_repeats() -> None:
     with stub_server() as url:
         reply = ask(url, n=8, temperature=1, seed=1)
@@ -46,6 +47,7 @@ def test_an_answer_is_complete_and_repeats() -> None:
         assert scores(ask(url, n=8, temperature=1, seed=1)) == scores(reply)
 
 
+@pytest.mark.slow
 def test_log_probabilities_are_a_distribution_around_the_answer() -> None:
     with stub_server("--answer", "explain") as url:
         choice = ask(url, logprobs=True, top_logprobs=20).choices[0]

@@ -29,6 +29,7 @@ def test_sumpubmed_all_articles_are_eligible(real: Path) -> None:
     assert not any("RESULTS" in e.output for e in examples)
 
 
+@pytest.mark.slow
 def test_wmt22_zhen_single_segments(real: Path) -> None:
     card = read_card("wmt22_zhen")
     examples = read_published(card, real / "wmt22")

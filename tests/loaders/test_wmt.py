@@ -90,6 +90,7 @@ def test_chinese_sources_are_joined_without_space(tmp_path: Path) -> None:
         read_published(DE, path)
 
 
+@pytest.mark.slow
 def test_xml_with_a_dtd_is_refused_before_any_entity_grows(tmp_path: Path) -> None:
     path = tmp_path / "x.xml"
     levels = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10}">' for i in range(1, 12))

@@ -75,6 +75,7 @@ MISJUDGED = 3
 """Of all scripted answers: `are funded` of a team, `samstags`, and what only the sense of it contradicts."""
 
 
+@pytest.mark.slow
 def test_scripted_answers_of_six_languages() -> None:
     wrong, asked = [], 0
     for name, block in SCRIPTED.items():

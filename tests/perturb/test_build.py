@@ -271,6 +271,7 @@ def released(folder: Path, *, nested: bool) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nested", [False, True])
 def test_a_released_set_brings_its_examples_and_shows_how_it_was_read(
     tmp_path: Path, nested: bool, caplog: pytest.LogCaptureFixture
@@ -288,6 +289,7 @@ def test_a_released_set_brings_its_examples_and_shows_how_it_was_read(
         dhp.run("baseline/surface", "mini/story_cloze", perturbed=folder)
 
 
+@pytest.mark.slow
 def test_a_released_set_is_judged_for_what_it_holds(tmp_path: Path) -> None:
     folder = released(tmp_path / "theirs", nested=False)
     results = dhp.run("baseline/constant", perturbed=folder)
@@ -347,6 +349,7 @@ metrics:
 """
 
 
+@pytest.mark.slow
 def test_metrics_of_ones_own(tmp_path: Path) -> None:
     (tmp_path / "task.yaml").write_text(OWN_TASK)
     rows = (

@@ -189,6 +189,7 @@ def test_no_template_or_script_spells_the_heading_of_a_column() -> None:
     assert spelled_headings('made("th", "difference", { scope: "col" })') == {"difference"}
 
 
+@pytest.mark.slow
 def test_columns_of_files_hold_plain_values(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "run"
     (result,) = dhp.run("mock/noisy", "mini/story_cloze", n=8, out=folder, progress=False)
@@ -291,6 +292,7 @@ def test_an_average_without_some_kinds_of_the_suite_is_marked_and_says_which() -
     )
 
 
+@pytest.mark.slow
 def test_rules_that_stand_in_for_a_model_are_marked_on_every_surface(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

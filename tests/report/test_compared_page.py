@@ -100,11 +100,13 @@ def test_the_texts_whose_verdict_changed_are_those_of_the_ratings(folders: list[
     assert {way for ways in expected.values() for way in ways} == {"newly noticed", "no longer noticed"}
 
 
+@pytest.mark.slow
 def test_a_judge_against_itself_changes_no_text(folders: list[Path]) -> None:
     (same, *_) = rated_by_dataset(map(read_run, folders[1:])).values()
     assert all(not kind.pairs and kind.n == 12 for kind in changed_kinds(same[0], same[0]).values())
 
 
+@pytest.mark.slow
 def test_markup_in_texts_and_names_stays_text(page: Path) -> None:
     text = page.read_text("utf-8")
     assert "<script>hacked" not in text

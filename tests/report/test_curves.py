@@ -4,10 +4,13 @@ import re
 from dataclasses import replace
 from html import unescape
 
+import pytest
+
 from dhp.report.charts import detection_chart, judges_chart
 from tests.report.made import dose_response, result
 
 
+@pytest.mark.slow
 def test_curves_of_judges_stand_in_one_chart_with_their_thresholds() -> None:
     seeing = result(model="a", curves=(dose_response(3.0),))
     blind = result(model="b", curves=(replace(dose_response(None), detection=(0.5, 0.52, 0.5)),))
@@ -20,6 +23,7 @@ def test_curves_of_judges_stand_in_one_chart_with_their_thresholds() -> None:
     )
 
 
+@pytest.mark.slow
 def test_no_point_of_a_later_panel_lies_below_the_chart() -> None:
     low = replace(dose_response(None), detection=(0.12, 0.5, 0.6), perturber="random_deletions")
     chart = detection_chart((dose_response(3.0), low))

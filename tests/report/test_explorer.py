@@ -149,6 +149,7 @@ def test_the_data_are_the_drops_and_the_texts(run: Run) -> None:
                 assert "".join(change[1:] for change in changes if change[0] != "-") == text
 
 
+@pytest.mark.slow
 def test_every_pair_has_a_name_in_words_and_a_snippet_of_its_change(run: Run) -> None:
     (part,) = unpacked(explorer_data(run))["datasets"].values()
     assert [v["words"] for v in part["variants"]] == [variant_name(v["name"]) for v in part["variants"]]
@@ -186,6 +187,7 @@ def test_what_does_not_fit_is_cut_from_its_middle(run: Run) -> None:
     assert {row[:6] for row in rebuilt(least)} < scores
 
 
+@pytest.mark.slow
 def test_of_a_large_run_the_first_examples_are_shown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = unpacked(explorer_data(run))
     monkeypatch.setattr("dhp.report.explorer.MOST_EXAMPLES", 3)

@@ -71,6 +71,7 @@ def test_other_forms_are_refused(tmp_path: Path, dhp: Run) -> None:
     assert Results([SEEN]).plot().get_size_inches()[0] == 7
 
 
+@pytest.mark.slow
 def test_a_secret_is_in_no_name_and_no_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Letters of an SVG and of a PDF are outlines and packed: the pages are those of the hidden name."""
     hides, secret = result(SEEN.variants[0], model="***"), "gate-of-figures-1"

@@ -96,6 +96,7 @@ def test_a_folder_without_runs_is_one_line(tmp_path: Path) -> None:
         write_report(tmp_path)
 
 
+@pytest.mark.slow
 def test_figures_of_all_runs_are_there_without_a_script(page: Path) -> None:
     """D comes first; then the kinds, and the controls last."""
     rows = Parsed(page.read_text("utf-8")).rows

@@ -38,6 +38,7 @@ def test_the_worst_kinds_come_first_and_none_that_was_noticed(run: Run) -> None:
     assert "rephrased repetitions" not in shown
 
 
+@pytest.mark.slow
 def test_the_clearest_pairs_are_those_whose_score_rose_most(run: Run) -> None:
     typos = found(run)[0]
     means = run.ratings.groupby(["example", "variant"])["score"].mean().unstack()

@@ -58,6 +58,7 @@ def test_a_comparison_shows_its_sentence_and_its_figures(
     assert sorted(kinds) == sorted(variant_name(row.variant) for row in results[0].variants)
 
 
+@pytest.mark.slow
 def test_a_gate_shows_its_sentence_and_each_finding(results: list[Results]) -> None:
     outcome = dhp.gate(results[0], must_notice="all")
     frame, page = outcome.to_frame(), outcome._repr_html_()

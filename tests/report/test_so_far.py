@@ -57,6 +57,7 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_leaves_a_report_of_the_examples_that_are_whole(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -80,6 +81,7 @@ def test_a_run_that_is_stopped_before_an_example_is_whole_leaves_no_report(tmp_p
     assert names(tmp_path) == {"manifest.json", "examples.jsonl", "perturbed.jsonl"}
 
 
+@pytest.mark.slow
 def test_a_whole_report_is_not_replaced_by_a_partial_one(tmp_path: Path) -> None:
     judge = stopping_after(30, KeyboardInterrupt())
     run(judge, tmp_path)
@@ -90,6 +92,7 @@ def test_a_whole_report_is_not_replaced_by_a_partial_one(tmp_path: Path) -> None
     assert json.loads((tmp_path / "results.json").read_text())["n"] == 6
 
 
+@pytest.mark.slow
 def test_of_several_judges_those_that_are_through_are_shown_whole(tmp_path: Path) -> None:
     def patient(output: str) -> float:
         return 5.0
@@ -101,6 +104,7 @@ def test_of_several_judges_those_that_are_through_are_shown_whole(tmp_path: Path
     assert "2 judges" in said
 
 
+@pytest.mark.slow
 def test_while_a_run_goes_on_its_page_is_written_anew_and_a_few_pairs_are_said(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -63,12 +63,14 @@ def test_the_better_judge_is_named_kind_by_kind() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_prompts_and_not_answers_are_swapped() -> None:
     """Four prompts have 16 swaps, so that no p lies below 2 / 16; eight answers apart would have 256."""
     found = compared(ratings("a", {"fact": [1.0] * 8}), ratings("b", {"fact": [-1.0] * 8}))
     assert found.by_variant[0][0].p == pytest.approx(2 / 16)
 
 
+@pytest.mark.slow
 def test_judges_are_compared_by_the_texts_of_both(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING)
     found = compared(ratings("a", {"fact": SEES + BLIND}), ratings("b", {"fact": SEES}))
@@ -77,6 +79,7 @@ def test_judges_are_compared_by_the_texts_of_both(caplog: pytest.LogCaptureFixtu
     assert "compared by the 40 of 80 examples that all judges rated" in caplog.text
 
 
+@pytest.mark.slow
 def test_unlike_texts_are_never_ranked_together() -> None:
     with pytest.raises(InputError, match="dataset 'set': no example was rated by all judges"):
         compared(ratings("a", {"fact": SEES}), ratings("b", {"fact": SEES}, start=100))

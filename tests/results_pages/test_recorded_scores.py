@@ -317,6 +317,7 @@ def test_recorded_ratings_of_llmbar(real: Path) -> None:
     assert (chatgpt.variants[0].verdict, chatgpt.variants[0].best_metric) == ("preferred", "rating")
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_recorded_scores_of_bump(real: Path) -> None:
     path = real / "bump" / "task1_dataset.json"
@@ -392,6 +393,7 @@ def test_a_judge_of_steps_sees_all_six_faults_of_agents(real: Path) -> None:
     assert min(seen["step"].values()) > 0.6
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_small_scores_of_bump_are_compared_as_they_stand(real: Path) -> None:
     """BLEU goes down to 1e-36; the truth is in exact decimals."""

@@ -72,6 +72,7 @@ def test_two_own_functions_compare_by_results_as_by_folders(own: tuple[Path, lis
     assert halves[0].detection == 1.0
 
 
+@pytest.mark.slow
 def test_a_gate_takes_results_as_it_takes_folders(own: tuple[Path, list[dhp.Results]]) -> None:
     folder, (new, old) = own
     given = dhp.gate(new, against=old, max_drop=5, min_detection=50)
@@ -94,6 +95,7 @@ def test_results_without_ratings_are_refused_in_one_line(own: tuple[Path, list[d
             ask()
 
 
+@pytest.mark.slow
 def test_results_of_different_size_name_the_difference() -> None:
     fewer = dhp.run("mock/ideal", "mini/story_cloze", n=6)
     more = dhp.run("mock/noisy", "mini/story_cloze", n=8)

@@ -94,6 +94,7 @@ def test_a_perfect_judge_still_has_an_interval_of_some_width() -> None:
     assert high[0, 0] == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_coverage() -> None:
     rng, runs, shift = np.random.default_rng(1), 400, 1.2
     auroc, drop = stats.norm.cdf(shift / 2 / 0.5**0.5 / 2**0.5), shift / 2**0.5

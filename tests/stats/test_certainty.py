@@ -79,6 +79,7 @@ def test_the_nearest_to_the_mark_go_first_and_the_share_is_kept() -> None:
     assert rows[2].passing_ci[0] <= rows[2].passing <= rows[2].passing_ci[1]
 
 
+@pytest.mark.slow
 def test_an_order_that_knows_nothing_gains_nothing() -> None:
     rng = np.random.default_rng(4)
     _, passes = planted(400, rng)

@@ -100,6 +100,7 @@ def test_pairs_that_one_judge_lacks_are_left_out_for_all() -> None:
         assert found.point.tolist() == compared([judge(x), judge(fewer)])[quantity].point.tolist()
 
 
+@pytest.mark.slow
 def test_the_order_of_judges_does_not_matter() -> None:
     x = judges(0.7, 0.3, 0.5)
     found, turned = compared(x)["detection"], compared(x[::-1])["detection"]

@@ -50,6 +50,7 @@ def by_all_swaps(a: Floats, b: Floats) -> list[float]:
     return [float(np.mean([max(each) >= observed - 1e-9 for each in sums])) for observed in sums[0]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "drops"), [(24, (0.4, 0.4)), (24, (1.0, 0.3)), (100, (0.5, 0.3))])
 def test_limits_and_stars_are_from_the_same_test(n: int, drops: tuple[float, float]) -> None:
     for seed in range(20):

@@ -34,6 +34,7 @@ def test_a_hair_below_the_original_hides_no_damage(n: int) -> None:
     assert found.log_p[0] < math.log(0.001)
 
 
+@pytest.mark.slow
 def test_what_is_a_harmless_edit_is_not_told_from_one() -> None:
     """Both copies fall in 80 % of the texts: told apart in 5 % of runs at 5 %."""
     rng = np.random.default_rng(5)

@@ -58,6 +58,7 @@ def test_what_never_moves_says_nothing() -> None:
     assert flip_log_p(np.full((4, 1, 1), math.nan))[0][0] == 0
 
 
+@pytest.mark.slow
 def test_kinds_do_not_hang_on_each_other() -> None:
     x = np.random.default_rng(4).normal(0.2, 1, (40, 200, 2))
     assert flip_log_p(x)[0][:3] == pytest.approx(flip_log_p(x[:, :3])[0])
@@ -81,6 +82,7 @@ def test_a_blind_judge_is_found_out_by_chance_only(correlated: bool) -> None:
         assert (p <= math.log(0.05)).mean() == pytest.approx(0.05, abs=3 * math.sqrt(0.05 * 0.95 / 1500))
 
 
+@pytest.mark.slow
 def test_sizes_add_to_signs() -> None:
     """Large falls in 40 % of the texts, small noise in the others: signs alone hardly see them."""
     rng = np.random.default_rng(6)

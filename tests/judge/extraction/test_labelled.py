@@ -37,6 +37,7 @@ def test_hardly_any_labelled_answer_is_misread_and_few_are_lost(
     assert sum(outcome == "lost" for outcome, _ in outcomes) <= lost * len(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_other_labelled_answers_are_hardly_misread(real: Path) -> None:
     script = loaded("extraction")

@@ -143,6 +143,7 @@ def test_pairwise_options_and_protocols_that_do_not_fit(command: Run) -> None:
     assert "'original' against 'random_typos', metric 'overall', order given" in shown.out
 
 
+@pytest.mark.slow
 def test_a_judge_of_ones_own_compares_too() -> None:
     judge = ByRule(lambda c, metric: 1 + 4 * min(1.0, len(c.text) / 1000))
     (found,) = dhp.run(judge, "mini/story_cloze", protocol="choose")
@@ -206,6 +207,7 @@ def test_the_token_limit_of_comparisons_is_raised_too(tmp_path: Path) -> None:
     assert len(short) == 2 * 3, "both orders of the first three examples"
 
 
+@pytest.mark.slow
 def test_a_judge_that_compares_is_handed_over_like_any_other(tmp_path: Path) -> None:
     with scripted_server(lambda call: reply("A")) as server:
         settings = dhp.ModelSettings(base_url=f"{server.url}/v1", cache=tmp_path)

@@ -157,6 +157,7 @@ def test_bad_input_is_one_line(
     assert done.err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_recorded_comparisons_have_a_verdict_and_a_report(dhp: Run) -> None:
     orders = (
         [("original", "original")] * 16 + [("original", "degraded")] * 3 + [("tie", "original"), ("", "tie")]

@@ -57,6 +57,7 @@ def test_perturb_and_judge_write_batches_too(dhp: Run, tmp_path: Path) -> None:
     assert (tmp_path / "t.csv").exists()
 
 
+@pytest.mark.slow
 def test_wrong_use_is_one_line(dhp: Run, tmp_path: Path) -> None:
     way = ("benchmark", "--dataset", "mini/answer_equivalence", "--n", "2", "--cache", "cache", *JUDGE)
     assert dhp(*way, "--out", "out", "--batch-write", "r.jsonl").code == 3

@@ -126,6 +126,7 @@ def test_lines_are_openais_and_named_by_the_stores_key(tmp_path: Path) -> None:
         assert len(line["custom_id"]) == 64
 
 
+@pytest.mark.slow
 def test_what_expired_or_failed_for_a_time_is_written_again(tmp_path: Path) -> None:
     lines = lacking(tmp_path, "r.jsonl")
     done, late, busy = lines[::3], lines[1::3], lines[2::3]
@@ -171,6 +172,7 @@ def test_a_refusal_for_good_counts_before_an_error_that_passes(tmp_path: Path) -
         assert len(lacking(tmp_path, "n.jsonl", read=order)) == len(lines) - 3
 
 
+@pytest.mark.slow
 def test_fewer_answers_than_samples_leave_the_others_to_ask(tmp_path: Path) -> None:
     lines = lacking(tmp_path, "r.jsonl", samples=3)
     one = [{**line, "body": {**line["body"], "n": 1}} for line in lines]

@@ -373,6 +373,7 @@ def test_results_that_are_cut_short_are_fetched_again_and_nothing_is_sent_anew(
     assert server.direct == 0
 
 
+@pytest.mark.slow
 def test_a_refused_batch_and_one_without_answers_stop_the_run(server: Provider, tmp_path: Path) -> None:
     server.failed = "the file holds two models"
     with pytest.raises(InputError, match=r"batch_0 at openai: was refused .the file holds two models."):

@@ -64,6 +64,7 @@ def test_the_score_is_the_expected_level_and_the_probabilities_stay(tmp_path: Pa
     assert probabilities(ratings)[0] == [0.25, 0.25, 0.25, 0.25, 0.0]
 
 
+@pytest.mark.slow
 def test_probabilities_of_two_digits_are_taken_as_shares(tmp_path: Path) -> None:
     """They sum to .99; without a score of the server's the mean level is 3.00 / .99."""
 
@@ -120,6 +121,7 @@ def test_pass_and_fail_become_a_question_of_truth(says: Says, kind: str, tmp_pat
     assert first["score"] == pytest.approx(1 + json.loads(first["probabilities"])[1])
 
 
+@pytest.mark.slow
 def test_several_labels_become_a_choice_with_the_expected_label_as_score(tmp_path: Path) -> None:
     prompt = tmp_path / "tone.txt"
     prompt.write_text("How good is the tone of {{output}}, after {{article}}?")
@@ -134,6 +136,7 @@ def test_several_labels_become_a_choice_with_the_expected_label_as_score(tmp_pat
     assert ratings.iloc[0]["score"] == pytest.approx(low + 2 * middle + 3 * high)
 
 
+@pytest.mark.slow
 def test_a_scale_where_low_is_good_is_asked_from_the_worst_and_turned_once(tmp_path: Path) -> None:
     metric = dhp.own_metric("harm", "5..1").model_copy(update={"definition": "What it may do."})
     with scripted_server(system_one()) as server:
@@ -146,6 +149,7 @@ def test_a_scale_where_low_is_good_is_asked_from_the_worst_and_turned_once(tmp_p
     assert by_text.corr(pd.Series(best, index=by_text.index)) > 0.99, "likely the best level, high score"
 
 
+@pytest.mark.slow
 def test_a_wide_scale_is_cut_into_ten_levels_and_said(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -274,6 +278,7 @@ def test_a_prompt_in_words_is_refused(content: object) -> None:
         _asked(body)
 
 
+@pytest.mark.slow
 def test_the_explorer_shows_the_probabilities(tmp_path: Path) -> None:
     """Hundredths by text, metric, sample and level, the original first: those of the answers."""
     with scripted_server(system_one()) as server:
@@ -322,6 +327,7 @@ def test_a_key_is_sent_and_stored_nowhere(tmp_path: Path, monkeypatch: pytest.Mo
         assert not path.is_file() or b"secret-0123456789" not in path.read_bytes(), path
 
 
+@pytest.mark.slow
 def test_a_protocol_for_words_is_refused_and_the_default_is_replaced(tmp_path: Path) -> None:
     with scripted_server(system_one()) as server:
         with pytest.raises(InputError, match=r"allowed: `protocol` decision, decision-faults, decision-pair"):
@@ -347,6 +353,7 @@ def test_a_chat_model_at_such_a_server_names_the_other_provider(
             dhp.run("openai/gpt-6-luna", "mini/summeval", n=1, settings=settings, progress=None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("says", [system_one, decisions])
 def test_two_texts_are_compared_in_both_orders(says: Any, tmp_path: Path) -> None:
     """A judge that takes the longer text whichever comes first."""
@@ -389,6 +396,7 @@ def test_a_file_of_questions_is_read_strictly(content: object, words: str, tmp_p
         rated(server, tmp_path, prompt=file, metrics=["coherence"])
 
 
+@pytest.mark.slow
 def test_a_file_of_questions_is_what_is_asked(tmp_path: Path) -> None:
     file = tmp_path / "mine.json"
     levels = ["bad", "fair", "good"]

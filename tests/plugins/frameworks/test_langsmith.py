@@ -71,6 +71,7 @@ def test_a_text_has_its_usual_names_and_those_that_are_mapped() -> None:
     assert texts_given(unusual, outputs="t", **{"outputs.final": "t"}) == "t"
 
 
+@pytest.mark.slow
 def test_the_mapped_name_reaches_the_judge_from_the_settings() -> None:
     def judge(inputs: dict[str, str], outputs: dict[str, str]) -> float:
         return min(1.0, len(outputs["final"]) / 600)
@@ -127,6 +128,7 @@ def test_a_class_is_made_or_the_line_to_write_is_said() -> None:
         adapt(Broken, "judge")
 
 
+@pytest.mark.slow
 def test_an_own_judge_may_be_given_as_its_class() -> None:
     class Same:
         model, protocol = "own/same", "none"

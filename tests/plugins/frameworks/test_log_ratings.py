@@ -248,6 +248,7 @@ def test_tables_are_no_logs(tmp_path: Path) -> None:
     assert ratings_of_log(tmp_path / "t.csv") is None
 
 
+@pytest.mark.slow
 def test_a_log_is_analysed_and_recorded_as_a_table_of_the_same_ratings_is(tmp_path: Path) -> None:
     scores = {"original": 0.9, "typos": 0.2, "swaps": 0.9}
     texts = [{"example": str(n), "variant": variant} for n in range(8) for variant in scores]

@@ -56,6 +56,7 @@ def test_two_tables_of_ratings_are_one(dhp: Run, tables: tuple[str, str], tmp_pa
     assert json.loads(one.out) == json.loads(two.out)
 
 
+@pytest.mark.slow
 def test_the_seed_is_that_of_self_preference_too(dhp: Run, tables: tuple[str, str]) -> None:
     frame = pd.read_csv(tables[0]).replace({"model": {"same": "m0", "other": "rest"}})
     frame.assign(score=[i * i % 7 for i in frame.index]).to_csv("odd.csv", index=False)
@@ -82,6 +83,7 @@ def test_sources_with_a_single_system_are_said_once(dhp: Run, tmp_path: Path) ->
     assert "note: sources with a single system, left out within sources: 5" in done.out
 
 
+@pytest.mark.slow
 def test_one_table_of_all_judges_for_programs(dhp: Run, tables: tuple[str, str]) -> None:
     """The judge that gives the human scores has 1 everywhere, the one that turns them round -1."""
     ratings, human = tables
@@ -110,6 +112,7 @@ def test_one_table_of_all_judges_for_programs(dhp: Run, tables: tuple[str, str])
         assert row[column].item() == pytest.approx(float("nan") if value is None else value, nan_ok=True)
 
 
+@pytest.mark.slow
 def test_a_metric_that_a_judge_has_no_scores_of(dhp: Run, tables: tuple[str, str], tmp_path: Path) -> None:
     _, human = map(pd.read_csv, tables)
     people = pd.concat([human.assign(metric=name) for name in ("fluency", "coherence", "relevance")])

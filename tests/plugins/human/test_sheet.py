@@ -91,6 +91,7 @@ def test_several_columns_of_judges_are_judges(dhp: Run) -> None:
     assert len(figures["pairs"]) == 1
 
 
+@pytest.mark.slow
 def test_thumbs_correlate_and_have_error_rates_at_a_mark(dhp: Run) -> None:
     asked = ("--field", "source=Ticket", "--field", "score=gpt", "--field", "human=thumb")
     good = SHEET["thumb"] == "👍"

@@ -123,6 +123,7 @@ def test_a_dry_run_asks_nothing_and_sums_up(tickets: Run) -> None:
     assert done.out.count("tokens are estimates") == 1
 
 
+@pytest.mark.slow
 def test_a_folder_of_another_prompt_is_refused_before_anything_is_asked(tickets: Run) -> None:
     with planted_server(lambda prompt: 0.4) as server:
         command = f"{COMMAND} --base-url {server.url}/v1"

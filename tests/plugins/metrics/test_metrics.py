@@ -54,6 +54,7 @@ def test_every_listed_name_is_one_of_ours() -> None:
     assert sorted(NAMES) == sorted([*OVERLAPS, "distinct", "bertscore", *LIKELIHOODS])
 
 
+@pytest.mark.slow
 def test_meteor_exact_by_hand() -> None:
     """One word of two matches: P = 1/2, R = 1, F = 10/11 weighted, one chunk of one match halves it."""
     f = 10 * 0.5 * 1 / (1 + 9 * 0.5)

@@ -28,6 +28,7 @@ def states(result: ProbeResult) -> dict[str, str]:
     return {f"{line.probe} {line.what}": line.state for line in lines_of(result) if line.n != "0"}
 
 
+@pytest.mark.slow
 def test_an_ideal_judge_passes_every_probe() -> None:
     assert set(states(probe("mock/ideal")).values()) == {"still", "does not rise", "falls", "stable"}
 
@@ -105,6 +106,7 @@ def test_a_blind_judge_is_flat_and_a_noisy_one_is_no_alarm_for_invariance() -> N
     assert some.again.value > 0.4, "noise is printed beside"
 
 
+@pytest.mark.slow
 def test_ratings_without_a_score_are_counted_and_left_out() -> None:
     result = probe("mock/mumbling")
     assert result.ratings["unparsed"] > 0
@@ -220,6 +222,7 @@ def test_wrong_input_is_one_line(dhp: Run, typed: tuple[str, ...], message: str)
     assert message in done.err
 
 
+@pytest.mark.slow
 def test_what_is_printed(dhp: Run) -> None:
     done = dhp("probe", "--model", "mock/ideal?padding=-2", "--dataset", SET, "--out", "out")
     assert done.code == 0, done.err
