@@ -181,10 +181,11 @@ def _build_record(record: type[Any], path: str, values: Mapping[str, Any]) -> An
     for field in fields(record):
         field_path = f"{path}.{field.name}"
         below = {name: value for name, value in values.items() if name.startswith(f"{field_path}.")}
-        built = None if field_path in values or not below else _built(field, path, below)
         if field_path in values:
             arguments[field.name] = values[field_path]
-        elif built:
+            continue
+        built = _built(field, path, below) if below else None
+        if built:
             arguments[field.name] = built
         elif field.default is MISSING and field.default_factory is MISSING:
             raise InputError(f"`{next(iter(values))}`: requires `{field_path}`")

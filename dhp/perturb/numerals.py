@@ -43,7 +43,8 @@ _KNOWN: Mapping[str, tuple[str, int]] = {
 
 def numeral(text: str, *, roman: bool = False) -> tuple[str, int] | None:
     """The system of a number and the number; None if it is none. With `roman`, i, v and x are 1, 5 and 10."""
-    if roman and text in SYSTEMS[system := ROMAN[text.isupper()]]:
+    system = ROMAN[text.isupper()]
+    if roman and text in SYSTEMS[system]:
         return system, SYSTEMS[system].index(text)
     return _KNOWN.get(text)
 

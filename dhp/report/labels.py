@@ -1,5 +1,6 @@
 """Labels of figures, shared by terminal, page and commands."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ def figure(value: float | None) -> str:
 
 def score(value: float | None) -> str:
     """A score with at most two decimals: 8, 7.5; a dash for none."""
-    return "–" if value is None else f"{value:z.2f}".rstrip("0").rstrip(".")
+    return "–" if value is None or math.isnan(value) else f"{value:z.2f}".rstrip("0").rstrip(".")
 
 
 def p_value(p: float | None) -> str:

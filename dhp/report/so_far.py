@@ -14,7 +14,7 @@ from dhp.analysis.ratings import RatingsArray, merged_ratings
 from dhp.analysis.results import Result, Results
 from dhp.content.catalog import variant_name
 from dhp.core.diff import diff
-from dhp.core.errors import DhpError, StoppedEarly, Waiting
+from dhp.core.errors import DhpError, StoppedEarly
 from dhp.core.records import ORIGINAL, PROBES
 from dhp.report.labels import score
 from dhp.report.page import html_report
@@ -57,8 +57,8 @@ class SoFar:
         """Writes the page of what is there if the run is stopped within it."""
         try:
             yield
-        except (KeyboardInterrupt, StoppedEarly) as stop:
-            if not isinstance(stop, Waiting) and self._write(stopped=True):
+        except (KeyboardInterrupt, StoppedEarly):
+            if self._write(stopped=True):
                 _log().warning("the report of what is there so far, marked as partial: %s", self._page)
             raise
 

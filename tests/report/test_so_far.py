@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import dhp
+from dhp.report.labels import score
 
 ROWS = [
     {"id": f"e{n}", "output": f"Ann has {n + 2} cats. They sleep all day. Bob feeds them."} for n in range(6)
@@ -130,3 +131,7 @@ def test_while_a_run_goes_on_its_page_is_written_anew_and_a_few_pairs_are_said(
         'e0: score 5.1 -> 3.5, missing_end: "Bob feeds them." went',
     ], "one of each level of damage, once"
     assert f"the report so far, written anew as the run goes on: {tmp_path / 'report.html'}" in caplog.text
+
+
+def test_a_text_without_a_score_has_a_dash() -> None:
+    assert [score(value) for value in (8.0, 7.5, None, float("nan"))] == ["8", "7.5", "–", "–"]

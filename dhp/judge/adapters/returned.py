@@ -57,10 +57,12 @@ def read_outcomes(returned: object, name: str) -> dict[str, Outcome]:
                 return {metric_name(name): failed(f"returned two scores called '{key}'")}
             outcomes[key] = outcome
         return outcomes
-    scores = _scores_by_metric(returned) if isinstance(returned, Mapping) else None
-    if scores and isinstance(returned, Mapping):
-        reason = _reason(returned)
-        return {metric_name(str(metric)): _metric_outcome(score, reason) for metric, score in scores.items()}
+    if isinstance(returned, Mapping):
+        scores, reason = _scores_by_metric(returned), _reason(returned)
+        if scores:
+            return {
+                metric_name(str(metric)): _metric_outcome(score, reason) for metric, score in scores.items()
+            }
     return dict([_named_outcome(returned, name)])
 
 

@@ -52,10 +52,11 @@ class Form:
     judged_by: str | None = " --model MODEL"
     """Options of the command that has the texts of such a log judged; None if it holds no texts."""
 
-    def rows(self, place: str, content: Any) -> list[Row]:
-        """The entries; raises `InputError` for a version that is not known."""
+    def rows(self, place: str, content: Any, *, versioned: bool = False) -> list[Row]:
+        """The entries; raises `InputError` for a version that is not known, if `versioned` also for none."""
         version = self.version(content) if self.versions and isinstance(content, Mapping) else None
-        if version is not None and version not in self.versions:
+        lacks = version is None and not versioned
+        if self.versions and not lacks and version not in self.versions:
             known = ", ".join(map(str, self.versions))
             raise InputError(f"{place}: {self.name} of version {version}; allowed: {known}")
         return [Row(f"{place}: entry {number}", each) for number, each in enumerate(self.entries(content), 1)]

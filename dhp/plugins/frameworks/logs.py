@@ -194,7 +194,7 @@ def _read(file: Path) -> tuple[str, Sequence[Row], Paths]:
         table = read_table(file)
         return "log", table.rows, _paths_in(table.columns)
     form = FORMS[kind]
-    return form.name, form.rows(str(file), data), form.texts
+    return form.name, form.rows(str(file), data, versioned=True), form.texts
 
 
 def _entries(

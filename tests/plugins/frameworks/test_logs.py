@@ -252,3 +252,12 @@ def test_a_table_without_passages_is_none_of_retrieval(tmp_path: Path) -> None:
     path.write_text(f"question,answer\nWhat?,{TEXT}\n")
     with pytest.raises(InputError, match="column 'source' is missing"):
         resolve_datasets([str(path)], task="rag")
+
+
+def test_texts_of_a_log_without_a_version_are_refused(tmp_path: Path) -> None:
+    log = tmp_path / "results.json"
+    log.write_text(
+        json.dumps({"results": {"results": [{"prompt": {"raw": "Q"}, "response": {"output": "A"}}]}})
+    )
+    with pytest.raises(InputError, match="promptfoo results of version None; allowed: 1, 2, 3"):
+        log_dataset(log)
