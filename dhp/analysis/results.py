@@ -23,9 +23,9 @@ from dhp.content.catalog import variant_name
 from dhp.content.yaml_files import refusals
 from dhp.core.checksum import CHECKSUM, holds
 from dhp.core.errors import InputError
+from dhp.core.hiding import hidden_value
 from dhp.core.plugins import load_target
 from dhp.core.records import IDENTITY, PROBES
-from dhp.core.secrets import hidden_value
 from dhp.core.shown import printable
 from dhp.core.signature import Signature, protocol_name
 from dhp.core.verdicts import NOT_DECIDED, UNDECIDED, Verdict

@@ -16,8 +16,8 @@ from dhp.cli.options import setting, settings
 from dhp.cli.output import say
 from dhp.cli.protocol_options import DRY_RUN, PROTOCOL, ProtocolChanges, model_option
 from dhp.core.errors import InputError
+from dhp.core.hiding import hidden
 from dhp.core.progress import progress_shown
-from dhp.core.secrets import hidden
 from dhp.core.shown import spreadsheet_safe
 from dhp.core.writing import check_output, output_path, writing
 from dhp.judge.adapters.settings import JudgeSettings

@@ -15,8 +15,8 @@ import click
 
 from dhp.cli.options import setting, settings
 from dhp.core.checks import checked, exclusive
+from dhp.core.hiding import hidden
 from dhp.core.options import option
-from dhp.core.secrets import hidden
 from dhp.core.writing import check_output, write_lines
 
 if TYPE_CHECKING:

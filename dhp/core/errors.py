@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from types import ModuleType
 
-from dhp.core.secrets import hidden
+from dhp.core.hiding import hidden
 
 _MOST_NAMES = 200
 """That a message lists."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from dhp.core.errors import InputError
-from dhp.core.secrets import hidden
+from dhp.core.hiding import hidden
 
 MOST_UNPACKED = 2**28
 """Most bytes of packed files that are unpacked into memory; what holds more is to be unpacked on disk."""

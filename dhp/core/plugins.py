@@ -1,7 +1,7 @@
 """Plug-ins: features that the core does not need, each a folder of `dhp/plugins` or a package of others."""
 
-import importlib.metadata
-import importlib.util
+import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -65,13 +65,42 @@ def plugins() -> tuple[Plugin, ...]:
     """All plug-ins by name: the folders of `dhp/plugins`, then those that other packages register."""
     folders = sorted(Path(__file__).parent.parent.joinpath("plugins").glob("*/__init__.py"))
     records = [import_module(f"dhp.plugins.{path.parent.name}").PLUGIN for path in folders]
-    entries = sorted(importlib.metadata.entry_points(group=GROUP), key=lambda entry: entry.name)
-    for entry in entries:
+    if any(_may_register(place or ".") for place in sys.path):
+        records += _registered()
+    return tuple(records)
+
+
+def _may_register(place: str) -> bool:
+    """Whether a place of installed packages holds one that names our group; an archive may.
+
+    `importlib.metadata` takes a third of the time of a command's help, and few users have such a package:
+    this look at the same files decides whether it is asked.
+    """
+    folder = Path(place)
+    if not folder.is_dir():
+        return folder.exists()
+    for package in os.scandir(folder):
+        if package.name.endswith(("-info", "-INFO")):
+            try:
+                text = Path(package.path, "entry_points.txt").read_bytes()
+            except OSError:  # a package without entry points
+                continue
+            if GROUP.encode() in text:
+                return True
+    return False
+
+
+def _registered() -> list[Plugin]:
+    """The plug-ins of other packages, by the names of their entry points."""
+    from importlib.metadata import entry_points
+
+    records = []
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
         plugin = entry.load()
         if not isinstance(plugin, Plugin):
             raise InputError(f"plug-in '{entry.name}': {entry.value} is no dhp.core.plugins.Plugin")
         records.append(plugin)
-    return tuple(records)
+    return records
 
 
 def offered(hook: str) -> dict[str, Any]:

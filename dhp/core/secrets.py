@@ -1,20 +1,18 @@
-"""What is secret, and the one rule by which it is hidden in all that is written, stored or shown.
+"""What is secret: a key of the environment, a header, a password in an address, a field of `--body`.
 
-Whoever reads a secret (a key of the environment, a header, a password in an address, a field of `--body`)
-remembers it here. Whoever writes or prints lets `hidden` put `***` in its place. The calls still use it.
-Only what was remembered is replaced in texts under judgement and in answers: what merely looks like a key
-there stays. What looks like a key in settings and in what a server says of itself is hidden by its form.
+Whoever reads one remembers it here; `dhp.core.hiding` puts `***` in its place wherever it would be written.
+The calls still use it. What looks like a key in settings and in what a server says of itself is secret by
+its form; in texts under judgement and in answers only what was remembered is.
 """
 
 import html
 import json
-import logging
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 from urllib.parse import quote, unquote
 
-HIDDEN = "***"
+from dhp.core.hiding import HIDDEN, add, hidden
+
 _SHORTEST = 12
 """Characters of a secret; a word in place of a key, as local servers take it, is none."""
 _SHORTEST_MIXED = 8
@@ -46,11 +44,6 @@ _NO_SECRETS = frozenset("bos eos pad stop unk sep mask cache public primary fore
 """Words before `token` or `key` that make it something else, as in `prompt_cache_key`."""
 _LONGEST_WORD = 16
 """Characters from which a mixed value is secret under a name that only holds a word for a key, as `key_1`."""
-_BACKSLASHES = r"(?<!\\)(?:\\\\)*"
-"""Escaped backslashes before one that begins an escape."""
-_replacements: tuple[tuple[str, str], ...] = ()
-"""Text -> what is written in its place, the longest text first. A new tuple takes its place as a whole, as
-threads read it."""
 
 
 def remember(*values: str) -> bool:
@@ -59,7 +52,7 @@ def remember(*values: str) -> bool:
     Too short ones, which words could be, are not kept. Of two words, as in `Bearer KEY`, the second is one.
     """
     secrets = [secret for secret in map(_without_scheme, values) if _is_long_enough(secret)]
-    _add({form: HIDDEN for secret in secrets for form in _forms(secret)})
+    add({form: HIDDEN for secret in secrets for form in _forms(secret)})
     return bool(secrets)
 
 
@@ -74,12 +67,12 @@ def remember_fields(value: object, name: str = "") -> None:
                 remember_fields(inner, name)
         case str() if _is_secret(name, value):
             remember(value)
-            _add(_with_name(name, value))
+            add(_with_name(name, value))
         case str():
             remember(*_secrets_in(value))
-            _add({match[0]: f"{match[1]} {HIDDEN}" for match in _SCHEME.finditer(value)})
+            add({match[0]: f"{match[1]} {HIDDEN}" for match in _SCHEME.finditer(value)})
         case int() if not isinstance(value, bool) and _is_secret(name, ""):
-            _add(_with_name(name, value))
+            add(_with_name(name, value))
 
 
 def remember_address(url: str) -> tuple[str, ...]:
@@ -90,83 +83,12 @@ def remember_address(url: str) -> tuple[str, ...]:
     return parts
 
 
-def hidden(text: str) -> str:
-    """The text with `***` in place of each secret."""
-    for secret, shown in _replacements:
-        if secret in text:
-            text = _without(secret, shown, text)
-    return text
-
-
-def hidden_bytes(data: bytes) -> bytes:
-    """As `hidden`, of a text in UTF-8."""
-    for secret, shown in _replacements:
-        if secret.encode() in data:
-            text = data.decode("utf-8", "surrogateescape")
-            data = _without(secret, shown, text).encode("utf-8", "surrogateescape")
-    return data
-
-
-def _without(secret: str, shown: str, text: str) -> str:
-    """The text with `shown` in place of a secret; no escape of JSON such as `\\u0090` is cut into.
-
-    First what stands behind whole escapes is replaced. If a secret is still there, its first digits are the
-    last ones of an escape, which goes with it.
-    """
-    literal = re.escape(secret)
-    behind_escapes = re.compile(rf"({_BACKSLASHES}\\u[\da-fA-F]{{4}})|{literal}")
-    text = behind_escapes.sub(lambda match: match[1] or shown, text)
-    cut_escape = re.compile(rf"(?:({_BACKSLASHES})\\u[\da-fA-F]{{0,3}})?{literal}")
-    return cut_escape.sub(lambda match: (match[1] or "") + shown, text)
-
-
 def hidden_words(text: str) -> str:
     """What a server says of itself, with `***` also in place of what looks like a key."""
     text = hidden(text)
     for secret in sorted(_secrets_in(text), key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     return text
-
-
-def hidden_value(value: Any) -> Any:
-    """A value of JSON without secrets, as it is written."""
-    return json.loads(hidden(json.dumps(value))) if _replacements else value
-
-
-def hidden_table(table: Any) -> Any:
-    """A table of pyarrow without secrets in its texts."""
-    import pyarrow
-    import pyarrow.compute as pc
-
-    for place, field in enumerate(table.schema):
-        if not (pyarrow.types.is_string(field.type) or pyarrow.types.is_large_string(field.type)):
-            continue
-        for secret, shown in _replacements:
-            column = table.column(place)
-            if pc.any(pc.match_substring(column, secret)).as_py():
-                replaced = pc.replace_substring(column, secret, shown)
-                table = table.set_column(place, field, replaced)
-    return table
-
-
-def _add(replacements: Mapping[str, str]) -> None:
-    global _replacements
-    known = dict(_replacements)
-    if replacements.keys() <= known.keys():
-        return
-    if not known:
-        logging.getLogger("dhp").addFilter(_hide_in_record)
-    known |= replacements
-    _replacements = tuple(sorted(known.items(), key=lambda each: -len(each[0])))
-
-
-def _hide_in_record(record: logging.LogRecord) -> bool:
-    """Hide the secrets in what is logged, whoever listens."""
-    message = record.getMessage()
-    shown = hidden(message)
-    if shown != message:
-        record.msg, record.args = shown, ()
-    return True
 
 
 def _without_scheme(value: str) -> str:

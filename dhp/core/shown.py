@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from dhp.core.secrets import hidden
+from dhp.core.hiding import hidden
 
 _CONTROLS = (*range(32), *range(127, 160))
 _HALVES = range(0xD800, 0xE000)

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from dhp._version import __version__
 from dhp.core.errors import DiskFull, InputError
 from dhp.core.files import indented_json, reason
-from dhp.core.secrets import hidden, hidden_bytes
+from dhp.core.hiding import hidden, hidden_bytes
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock

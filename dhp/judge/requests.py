@@ -14,9 +14,9 @@ from itertools import groupby
 
 from dhp.core.answer_forms import FORMS, AnswerForm, answer_scale, turns_of
 from dhp.core.errors import InputError, suggest
+from dhp.core.hiding import hidden_value
 from dhp.core.protocol_spec import PARTS, Part, Protocol, Wording, slot_fault
 from dhp.core.records import Candidate, Rating
-from dhp.core.secrets import hidden_value
 from dhp.core.seeding import text_hash
 from dhp.core.sentences import paragraphs
 from dhp.core.slots import fill, join_slots, split_slots

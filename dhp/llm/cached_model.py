@@ -15,8 +15,8 @@ from itertools import chain, islice
 from statistics import median
 
 from dhp.core.errors import InputError, StoppedEarly, Waiting, quoted
+from dhp.core.hiding import hidden
 from dhp.core.numbered_steps import numbered_steps
-from dhp.core.secrets import hidden
 from dhp.llm.api import Client, LocalModel
 from dhp.llm.claims import Claims
 from dhp.llm.clients.responses import shortened

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dhp.core.secrets import HIDDEN, hidden
+from dhp.core.hiding import HIDDEN, hidden
 
 ONLY_REASONING = "reasoning"
 """`Reply.finish` of an answer without text whose server gave reasoning beside it."""

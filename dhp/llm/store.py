@@ -21,7 +21,7 @@ from typing import Any
 
 from dhp.core.errors import DiskFull, InputError
 from dhp.core.files import reason
-from dhp.core.secrets import hidden
+from dhp.core.hiding import hidden
 from dhp.core.writing import MAKE_ROOM, check_place, is_full, make_folder, output_path
 from dhp.llm.records import Outcomes, Params, Position, Reply, Request
 

@@ -20,8 +20,8 @@ from dhp._version import __version__
 from dhp.content.yaml_files import refusals
 from dhp.core.errors import InputError, suggest, unique
 from dhp.core.files import json_line, parse_json, read_lines, read_text
+from dhp.core.hiding import hidden
 from dhp.core.records import LEVELS, ORIGINAL, PROBES, Audit, Example, PerturbedText, Variant
-from dhp.core.secrets import hidden
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Number, S, Spec, Task
 from dhp.core.writing import write_folder

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from dhp.core.errors import InputError
+from dhp.core.hiding import hidden_table
 from dhp.core.rating_forms import BY_CHANCE, NAMED, STATED
-from dhp.core.secrets import hidden_table
 from dhp.core.writing import (
     Temporary,
     check_folder,

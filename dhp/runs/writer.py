@@ -18,8 +18,8 @@ from dhp.analysis.results import Results
 from dhp.core.checksum import CHECKSUM, of_ratings, sealed
 from dhp.core.errors import InputError
 from dhp.core.files import indented_json, json_line
+from dhp.core.hiding import hidden_value
 from dhp.core.records import Example, PerturbedText, Variant
-from dhp.core.secrets import hidden_value
 from dhp.core.seeding import text_hash
 from dhp.core.signature import protocol_name
 from dhp.core.writing import MANIFEST, RUN, OutputFolder, check_folder, check_parent

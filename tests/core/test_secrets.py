@@ -12,18 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import escape
 
-from dhp.core import secrets
+from dhp.core import hiding
 from dhp.core.errors import InputError
-from dhp.core.secrets import (
-    hidden,
-    hidden_bytes,
-    hidden_table,
-    hidden_value,
-    hidden_words,
-    remember,
-    remember_address,
-    remember_fields,
-)
+from dhp.core.hiding import hidden, hidden_bytes, hidden_table, hidden_value
+from dhp.core.secrets import hidden_words, remember, remember_address, remember_fields
 from dhp.llm.settings import read_fields
 
 WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=12, max_size=60)
@@ -31,10 +23,10 @@ WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=12
 
 @pytest.fixture(autouse=True)
 def nothing_known() -> Iterator[None]:
-    known = secrets._replacements
-    secrets._replacements = ()
+    known = hiding._replacements
+    hiding._replacements = ()
     yield
-    secrets._replacements = known
+    hiding._replacements = known
 
 
 @pytest.mark.parametrize(
@@ -76,7 +68,7 @@ def test_other_settings_stay(body: object) -> None:
 
 @given(WORDS, st.text(), st.text())
 def test_a_secret_is_hidden_in_every_form_of_file(secret: str, before: str, after: str) -> None:
-    secrets._replacements = ()
+    hiding._replacements = ()
     remember(f"Bearer {secret}")
     text = f"{before}{secret}{after}"
     written = [text, json.dumps({"a": text}), json.dumps([text], ensure_ascii=False)]
@@ -91,7 +83,7 @@ def test_a_secret_is_hidden_in_every_form_of_file(secret: str, before: str, afte
 
 @given(st.text())
 def test_ordinary_text_stays(text: str) -> None:
-    secrets._replacements = ()
+    hiding._replacements = ()
     remember("sk-0123456789-abcdef", "none", "EMPTY")
     assert hidden(text) == text
     assert hidden_value({"text": text}) == {"text": text}

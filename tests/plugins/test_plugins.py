@@ -284,7 +284,8 @@ def test_what_does_not_fit_is_one_line(monkeypatch: pytest.MonkeyPatch, other: o
         def load(self) -> object:
             return other
 
-    monkeypatch.setattr(plugins.importlib.metadata, "entry_points", lambda group: [Entry()])
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [Entry()])
+    monkeypatch.setattr(plugins, "_may_register", lambda place: True)
     plugins.plugins.cache_clear()
     try:
         with pytest.raises(InputError, match=message):

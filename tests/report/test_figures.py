@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dhp.analysis.results import Results
-from dhp.core import secrets
+from dhp.core import hiding
 from dhp.core.errors import InputError
 from dhp.report.charts import COLOURS
 from dhp.report.figures import write_figures
@@ -77,7 +77,7 @@ def test_a_secret_is_in_no_name_and_no_figure(tmp_path: Path, monkeypatch: pytes
     hides, secret = result(SEEN.variants[0], model="***"), "gate-of-figures-1"
     (tmp_path / "hidden").mkdir()
     plain = write_figures([hides], tmp_path / "hidden", ("kinds", "D"))
-    monkeypatch.setattr(secrets, "_replacements", ((secret, "***"),))
+    monkeypatch.setattr(hiding, "_replacements", ((secret, "***"),))
     found = write_figures([result(SEEN.variants[0], model=secret)], tmp_path / "shown", ("kinds", "D"))
     assert [path.name for path in found] == [path.name for path in plain]
     assert [path.read_bytes() for path in found] == [path.read_bytes() for path in plain]

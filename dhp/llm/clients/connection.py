@@ -32,7 +32,8 @@ from urllib.request import (
 )
 
 from dhp.core.errors import InputError
-from dhp.core.secrets import hidden, remember, remember_address
+from dhp.core.hiding import hidden
+from dhp.core.secrets import remember, remember_address
 from dhp.core.seeding import text_hash
 from dhp.llm.clients.servers import SERVERS, Server
 

@@ -9,7 +9,8 @@ from functools import lru_cache
 from typing import Any
 
 from dhp.core.errors import quoted
-from dhp.core.secrets import hidden, hidden_words
+from dhp.core.hiding import hidden
+from dhp.core.secrets import hidden_words
 from dhp.llm.api import Garbled, Retry
 from dhp.llm.clients.account import Shortage, names_a_rate, shortage
 from dhp.llm.clients.streams import BrokenStream, is_stream, joined_chunks

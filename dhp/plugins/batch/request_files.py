@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from dhp.core.errors import InputError
-from dhp.core.secrets import hidden_value
+from dhp.core.hiding import hidden_value
 from dhp.core.writing import (
     Temporary,
     check_parent,

@@ -7,7 +7,7 @@ import click
 from click.core import ParameterSource
 
 from dhp.analysis.marks import PassMark
-from dhp.core.secrets import HIDDEN, hidden
+from dhp.core.hiding import HIDDEN, hidden
 from dhp.core.writing import inner_folder, write_lines
 from dhp.plugins.improve.changes import JudgePrompt
 from dhp.plugins.improve.trials import ORIGINAL, Outcome

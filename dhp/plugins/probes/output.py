@@ -7,7 +7,7 @@ from typing import Any
 from dhp.analysis.ratings import without_score
 from dhp.content.catalog import kind_name
 from dhp.core.files import indented_json, json_line
-from dhp.core.secrets import hidden_table
+from dhp.core.hiding import hidden_table
 from dhp.core.verdicts import Verdict
 from dhp.core.writing import OutputFolder, writing
 from dhp.plugins.probes.drawing import probes_drawings
