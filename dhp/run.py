@@ -20,7 +20,7 @@ from dhp.analysis.ratings import RatingsArray, merged_ratings
 from dhp.analysis.results import Result, Results
 from dhp.content.catalog import Metrics, metric_list, override, read_protocol, with_metrics
 from dhp.content.own_task import LABELS_OF_FUNCTIONS, chosen_metrics, function_task
-from dhp.core.checks import checked
+from dhp.core.checks import Checked
 from dhp.core.errors import InputError
 from dhp.core.options import as_list, keywords_of
 from dhp.core.presets import PresetName, paper_settings
@@ -59,9 +59,8 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 
-@checked()
 @dataclass(frozen=True)
-class JudgesSpec:
+class JudgesSpec(Checked):
     """Judges, and how they are asked; fields as in `run`."""
 
     model: object
@@ -104,7 +103,6 @@ class JudgesSpec:
         return [judge.for_benchmark(by_metric=bool(self.metrics)) for judge in judges]
 
 
-@checked()
 @dataclass(frozen=True)
 class RunSpec(Choice, JudgesSpec):
     """What `run` is asked; fields as in `run`."""

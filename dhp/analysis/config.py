@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from dhp.analysis.marks import PassMark, read_marks, resolved_marks
-from dhp.core.checks import checked
+from dhp.core.checks import Checked
 from dhp.core.errors import InputError, suggest
 from dhp.core.options import option
 from dhp.stats.defaults import DEFAULT_COMBINATION, FLOOR, Combination
@@ -22,9 +22,8 @@ METHODS: "Mapping[str, Method]" = {"default": "exact", "paper": "scipy", "sign-f
 """Preset -> how each metric is tested."""
 
 
-@checked()
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnalysisConfig:
+class AnalysisConfig(Checked):
     """How ratings are to be analysed.
 
     Raises

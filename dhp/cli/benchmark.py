@@ -23,7 +23,7 @@ from dhp.cli.protocol_options import (
     ProtocolChanges,
     model_option,
 )
-from dhp.core.checks import checked, exclusive
+from dhp.core.checks import Checked, exclusive
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.core.options import option
 from dhp.core.plugins import load_target, offered
@@ -38,9 +38,8 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 
-@checked()
 @dataclass(frozen=True)
-class Preset:
+class Preset(Checked):
     """Settings of a publication."""
 
     preset: PresetName | None = option(
@@ -93,10 +92,11 @@ COMMON = (
 """The options that most people need, in the order of their use."""
 
 
-@checked(*(exclusive("dry_run", f"output.{form}") for form in ("json", "csv", "markdown", "quiet")))
 @dataclass(frozen=True)
-class RunOptions:
+class RunOptions(Checked):
     """The options of a run, but for presets."""
+
+    rules = (*(exclusive("dry_run", f"output.{form}") for form in ("json", "csv", "markdown", "quiet")),)
 
     model: tuple[str, ...]
     dataset: tuple[str, ...]

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from dhp.cli.messages import Messages
-from dhp.cli.options import is_stated, path_of
+from dhp.cli.options import built_settings, is_stated, path_of
 from dhp.core.checks import Rule
 from dhp.core.errors import InputError
 
@@ -46,7 +46,7 @@ class Command(click.Command):
         return sections
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run it; messages name parameters by its options."""
+        """Run it with its settings records; messages name parameters by its options."""
         messages = ctx.find_object(Messages)
         if messages:
             messages.command = self
@@ -54,7 +54,8 @@ class Command(click.Command):
             fault = rule(_Typed(ctx))
             if fault:
                 raise InputError(fault)
-        return super().invoke(ctx)
+        assert self.callback is not None
+        return ctx.invoke(self.callback, **built_settings(ctx))
 
 
 class _Typed:

@@ -1,8 +1,12 @@
-"""Options from the fields of settings records."""
+"""Options from the fields of settings records.
+
+`settings` gives a command an option for each field of a record, and of the records in it. The option knows
+the path to its field. When the command runs, `Command` asks `built_settings` for the records, which are made
+of the options that were typed alone: a default stands in the record and nowhere else.
+"""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
-from functools import wraps
 from typing import Any, get_args
 
 import click
@@ -27,10 +31,14 @@ class GroupedOption(click.Option):
 class SettingOption(GroupedOption):
     """The option of one field of a settings record."""
 
-    def __init__(self, *names: Any, path: str, known: Option, **settings: Any) -> None:
+    def __init__(
+        self, *names: Any, path: str, known: Option, record: type[Any] | None, **settings: Any
+    ) -> None:
         super().__init__(*names, **settings)
         self.path = path
         """The parameter of the command and the fields that lead to the value, joined by dots."""
+        self.record = record
+        """What the parameter of the command takes; None if it takes the typed value itself."""
         self.known = known
 
     def value(self, typed: Any) -> Any:
@@ -46,25 +54,17 @@ class SettingOption(GroupedOption):
 def settings(
     parameter: str, record: type[Any], *, only: Collection[str] = ()
 ) -> Callable[[AnyCommand], AnyCommand]:
-    """Let a command take a settings record as a parameter: each of its fields is an option.
+    """Let a `Command` take a settings record as a parameter: each of its fields is an option.
 
     A record within a record is a separate group in the help. `only` names the fields that are options.
     """
 
     def decorate(command: AnyCommand) -> AnyCommand:
-        @wraps(command)
-        def wrapper(**keywords: Any) -> object:
-            context, values = click.get_current_context(), {}
-            for option in _setting_options(context.command, parameter):
-                typed = keywords.pop(str(option.name))
-                if is_stated(option, context):
-                    values[option.path] = option.value(typed)
-            return command(**keywords, **{parameter: _build_record(record, parameter, values)})
-
+        # click shows the decorator nearest to the function last.
         for path, field, heading in reversed(list(_leaves(record, parameter))):
             if not only or field.name in only:
-                _decorator(path, field, heading)(wrapper)
-        return wrapper
+                _decorator(path, field, heading, record)(command)
+        return command
 
     return decorate
 
@@ -72,7 +72,29 @@ def settings(
 def setting(record: type[Any], name: str) -> Callable[[AnyCommand], AnyCommand]:
     """Let a command take one field of a settings record as a parameter of that name, as it is typed."""
     (field,) = (each for each in fields(record) if each.name == name)
-    return _decorator(name, field, "Options")
+    return _decorator(name, field, "Options", None)
+
+
+def built_settings(context: click.Context) -> dict[str, Any]:
+    """What a command is called with: its parameters as they were typed, and the settings records.
+
+    Raises `InputError` for a value or a record that is refused.
+    """
+    records: dict[str, type[Any]] = {}
+    for option in context.command.params:
+        if isinstance(option, SettingOption) and option.record is not None:
+            parameter, _, _ = option.path.partition(".")
+            records[parameter] = option.record
+    # A copy: messages look up in the context what was typed.
+    arguments = dict(context.params)
+    for parameter, record in records.items():
+        values: dict[str, Any] = {}
+        for option in _setting_options(context.command, parameter):
+            typed = arguments.pop(str(option.name))
+            if is_stated(option, context):
+                values[option.path] = option.value(typed)
+        arguments[parameter] = _build_record(record, parameter, values)
+    return arguments
 
 
 def stated(*parameters: str) -> list[str]:
@@ -152,7 +174,9 @@ def _inner(field: "Field[Any]") -> dict[str, type[Any]]:
     return {field.name: record} if isinstance(record, type) and is_dataclass(record) else {}
 
 
-def _decorator(path: str, field: "Field[Any]", heading: str) -> Callable[[AnyCommand], AnyCommand]:
+def _decorator(
+    path: str, field: "Field[Any]", heading: str, record: type[Any] | None
+) -> Callable[[AnyCommand], AnyCommand]:
     known = option_of(field)
     assert known is not None
     kinds = (field.type, *get_args(field.type))
@@ -163,6 +187,7 @@ def _decorator(path: str, field: "Field[Any]", heading: str) -> Callable[[AnyCom
         path.replace(".", "_"),
         cls=SettingOption,
         path=path,
+        record=record,
         known=known,
         heading=heading,
         help=known.help,

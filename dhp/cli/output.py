@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dhp.cli.options import setting, settings
-from dhp.core.checks import checked, exclusive
+from dhp.core.checks import Checked, exclusive
 from dhp.core.hiding import hidden
 from dhp.core.options import option
 from dhp.core.writing import check_output, write_lines
@@ -43,10 +43,15 @@ def _writable_page(output: "OutputOptions") -> None:
         check_output(output.html)
 
 
-@checked(exclusive("json", "csv", "markdown", "latex", "quiet"), _writable_page, name="output")
 @dataclass(frozen=True)
-class OutputOptions:
+class OutputOptions(Checked):
     """What is printed: tables for people, or one of these."""
+
+    rules = (
+        exclusive("json", "csv", "markdown", "latex", "quiet"),
+        _writable_page,
+    )
+    parameter = "output"
 
     json: bool = option("Print the figures as JSON.", default=False)
     csv: bool = option("Print a table as CSV.", default=False)

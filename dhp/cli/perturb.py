@@ -12,7 +12,7 @@ from dhp.cli.language_models import check_filler, estimates_shown
 from dhp.cli.options import settings, stated
 from dhp.cli.output import say
 from dhp.cli.protocol_options import DATASET, DRY_RUN, SEED
-from dhp.core.checks import checked
+from dhp.core.checks import Checked
 from dhp.core.errors import InputError
 from dhp.core.options import option
 from dhp.core.progress import progress_shown
@@ -32,10 +32,11 @@ if TYPE_CHECKING:
 _TOKENS = ("prompt_tokens", "completion_tokens")
 
 
-@checked(name="output")
 @dataclass(frozen=True)
-class PerturbOutput:
+class PerturbOutput(Checked):
     """What becomes of the texts."""
+
+    parameter = "output"
 
     out: str | None = option(
         "Write originals and degraded texts to this table, for a judge that another program runs.",

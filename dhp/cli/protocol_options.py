@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dhp.cli.options import AnyCommand
-from dhp.core.checks import checked
+from dhp.core.checks import Checked
 from dhp.core.errors import InputError
 from dhp.core.options import option
 
@@ -28,10 +28,11 @@ def _number_or_default(text: str) -> float | str:
         raise ValueError(f"'{text}': must be a number or '{DEFAULT}'") from None
 
 
-@checked(name="changes")
 @dataclass(frozen=True)
-class AnswerChanges:
+class AnswerChanges(Checked):
     """What every protocol says about its answers, pointwise or pairwise; None leaves it to the protocol."""
+
+    parameter = "changes"
 
     answer: str | None = option(
         "Form of the answer: score-only, free-text, rate-explain, analyze-rate, ...; of a comparison "
@@ -78,7 +79,6 @@ class AnswerChanges:
         return {name: value for name, value in changes.items() if value is not None} | left
 
 
-@checked(name="changes")
 @dataclass(frozen=True)
 class ProtocolChanges(AnswerChanges):
     """How a judge is asked and its answers are read; otherwise as the protocol says."""

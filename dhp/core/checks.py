@@ -7,71 +7,49 @@ content, would double the time that `--help` takes.
 import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
-from functools import wraps
 from numbers import Real
 from os import PathLike
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeGuard, TypeVar, Union, get_args, get_origin
+from typing import Any, ClassVar, Literal, Self, TypeGuard, Union, get_args, get_origin
 
 from dhp.core.errors import InputError, suggest
-from dhp.core.options import Option, near_keywords, option_of
-
-T = TypeVar("T")
+from dhp.core.options import Option, check_keywords, option_of
 
 Rule = Callable[[Any], str | None]
 """What is wrong with a record beyond its single fields, which it names in backquotes; None if nothing is."""
 
 
-def checked(*rules: Rule, name: str = "") -> Callable[[type[T]], type[T]]:
-    """Let a dataclass refuse unknown keywords, values that its fields do not allow, and what breaks a rule.
+class Checked:
+    """Base of settings records: refuses unknown keywords, values that no field allows, and broken rules.
 
-    A field allows the values of its type; its `option` may give a range. Dataclasses that are derived from it
-    are checked as well, and by its rules. `name` is how messages call the record. Raises `UnknownKeyword` or
-    `InputError`.
+    A field allows the values of its type; its `option` may give a range. Raises `UnknownKeyword` or
+    `InputError`. A record with a `__post_init__` of its own calls this one at its end.
     """
 
-    def decorate(record: type[T]) -> type[T]:
-        earlier: Callable[[T], None] | None = getattr(record, "__post_init__", None)
+    __slots__ = ()
+    rules: ClassVar[Sequence[Rule]] = ()
+    """What goes together, beside the rules of its bases."""
+    parameter: ClassVar[str] = ""
+    """The keyword that takes the record, which messages put before its fields: `limits` in `limits.cost`."""
 
-        def checked_post_init(self: T) -> None:
-            if earlier is not None:
-                earlier(self)
-            _check_fields(self, name)
-            _check_rules(self)
+    def __new__(cls, *_: object, **keywords: object) -> Self:
+        # Here, as `__init__` is that of the dataclass: it would refuse a keyword without the near name.
+        known: Any = cls
+        check_keywords(cls.__name__, keywords, [field.name for field in fields(known) if field.init])
+        return super().__new__(cls)
 
-        known: Any = record
-        known._rules, known.__post_init__ = rules, checked_post_init
-        known.__init__ = near_keywords(_with_post_init(known.__init__, earlier is None), record.__name__)
-        return record
-
-    return decorate
-
-
-def _with_post_init(build: Callable[..., None], needed: bool) -> Callable[..., None]:
-    """What makes a dataclass; one that was generated without a `__post_init__` does not call it."""
-
-    @wraps(build)
-    def init(self: Any, *args: Any, **keywords: Any) -> None:
-        build(self, *args, **keywords)
-        if needed:
-            self.__post_init__()
-
-    return init
-
-
-def _check_fields(record: Any, parameter: str) -> None:
-    for field in fields(record):
-        name = f"{parameter}.{field.name}" if parameter else field.name
-        check_value(name, getattr(record, field.name), field.type, option_of(field))
-
-
-def _check_rules(record: Any) -> None:
-    for kind in reversed(type(record).__mro__):
-        for rule in vars(kind).get("_rules", ()):
-            fault = rule(record)
-            if fault:
-                raise InputError(fault)
+    def __post_init__(self) -> None:
+        """Check fields, then rules; those of a base come first."""
+        record: Any = self
+        for field in fields(record):
+            name = f"{self.parameter}.{field.name}" if self.parameter else field.name
+            check_value(name, getattr(self, field.name), field.type, option_of(field))
+        for kind in reversed(type(self).__mro__):
+            for rule in vars(kind).get("rules", ()):
+                fault = rule(self)
+                if fault:
+                    raise InputError(fault)
 
 
 def exclusive(*names: str) -> Rule:

@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 from dhp.core.errors import InputError, UnknownKeyword, suggest
 
-P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -29,13 +28,10 @@ def check_keywords(function: str, names: Iterable[str], allowed: Iterable[str]) 
             raise UnknownKeyword(f"{function}() has no keyword '{name}'; {suggest(name.lower(), known)}")
 
 
-def near_keywords(call: F, name: str = "") -> F:
-    """Let a function refuse an unknown keyword with the near name, as Python does from 3.13 on.
-
-    `name` is what messages call it; default: its name.
-    """
+def near_keywords(call: F) -> F:
+    """Let a function refuse an unknown keyword with the near name, as Python does from 3.13 on."""
     known = [each for each in inspect.signature(call).parameters if each not in ("self", "cls")]
-    name = name or call.__qualname__.rpartition("<locals>.")[2]
+    name = call.__qualname__.rpartition("<locals>.")[2]
 
     @wraps(call)
     def checked(*args: Any, **keywords: Any) -> Any:

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dhp.core.checks import checked
+from dhp.core.checks import Checked
 from dhp.core.errors import InputError, suggest
 from dhp.core.numbers import number_hint, numbers_of
 from dhp.core.options import option, pairs_like
@@ -26,10 +26,11 @@ _ONE_KIND = "perturbed"
 """The kind of damage of a table that names none."""
 
 
-@checked(name="form")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RatingsForm:
+class RatingsForm(Checked):
     """How a table of ratings names its columns, and what it does not say itself."""
+
+    parameter = "form"
 
     fields: Mapping[str, str] | None = option(
         "Column of the file, or path into a nested one, e.g. score=rating, score=output.score.",

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, fields
 
-from dhp.core.checks import checked
+from dhp.core.checks import Checked
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.core.options import option
 from dhp.llm.records import Reply
@@ -15,10 +15,11 @@ _MANY_TOO_LONG = 200
 """Prompts too long, after which a run is stopped before its end: a few examples may well come first."""
 
 
-@checked(name="rate_limits")
 @dataclass(frozen=True, slots=True)
-class RateLimits:
+class RateLimits(Checked):
     """How hard a server may be worked."""
+
+    parameter = "rate_limits"
 
     concurrency: int = option("Maximum number of concurrent calls.", default=64, metavar="K", ge=1)
     calls_per_minute: float | None = option(
@@ -36,10 +37,11 @@ class RateLimits:
     )
 
 
-@checked(name="prices")
 @dataclass(frozen=True, slots=True)
-class Prices:
+class Prices(Checked):
     """What tokens cost, in any currency."""
+
+    parameter = "prices"
 
     prompt: float | None = option(
         "Price per million prompt tokens.", default=None, name="--price-in", metavar="X", ge=0
@@ -56,10 +58,11 @@ class Prices:
         return total / PER
 
 
-@checked(name="limits")
 @dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Checked):
     """What a run may use before it stops; repeat the command to resume it."""
+
+    parameter = "limits"
 
     calls: int | None = option(
         "Maximum number of calls.", default=None, name="--max-calls", metavar="K", ge=0

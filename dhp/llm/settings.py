@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from dhp.core.checks import checked, exclusive, first_stated
+from dhp.core.checks import Checked, exclusive, first_stated
 from dhp.core.errors import InputError, Waiting, suggest
 from dhp.core.options import option
 from dhp.core.secrets import hidden_words, remember_fields
@@ -78,18 +78,19 @@ def _replies_for_a_filler(settings: "ModelSettings") -> str | None:
     return f"{fault} what is answered later{way}; leave out one of them"
 
 
-@checked(
-    exclusive("store", "cache"),
-    exclusive("store", "refresh"),
-    exclusive("refresh", "limits"),
-    exclusive("store", "limits"),
-    _priced,
-    _no_reserved_field,
-    _replies_for_a_filler,
-)
 @dataclass(frozen=True, slots=True)
-class ModelSettings:
+class ModelSettings(Checked):
     """How models are reached, how hard they are worked, and what they may cost."""
+
+    rules = (
+        exclusive("store", "cache"),
+        exclusive("store", "refresh"),
+        exclusive("refresh", "limits"),
+        exclusive("store", "limits"),
+        _priced,
+        _no_reserved_field,
+        _replies_for_a_filler,
+    )
 
     base_url: str | None = option(
         "Address of an OpenAI-compatible server, up to and with /v1.", default=None, metavar="URL"
@@ -151,6 +152,7 @@ class ModelSettings:
 
     def __post_init__(self) -> None:
         remember_fields(self.body)
+        Checked.__post_init__(self)  # `super()` fails in a dataclass with slots
 
     def context(self) -> "RequestContext":
         """A context with nothing spent; the store is opened when it is first used."""

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from dhp.content.catalog import DATASETS, Metrics, metric_list, read_authored, read_suite
 from dhp.content.own_task import OWN_TASK, function_task, own_task
-from dhp.core.checks import checked
 from dhp.core.errors import InputError, suggest, unique
 from dhp.core.options import as_list, keywords_of
 from dhp.core.progress import Progress, numbered, progress_of, stage
@@ -425,7 +424,6 @@ def fully_dosed(text: PerturbedText) -> PerturbedText:
     return PerturbedText(text.example, text.variant, None, reason="too short a text for this dose")
 
 
-@checked()
 @dataclass(frozen=True)
 class TextSpec(Choice):
     """What `perturb_datasets` is asked."""

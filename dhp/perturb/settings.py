@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from dhp.core.checks import checked, exclusive
+from dhp.core.checks import Checked, exclusive
 from dhp.core.errors import one_of, suggest
 from dhp.core.options import option, pairs_like
 
@@ -31,10 +31,12 @@ def _known_names(settings: "PerturbModel") -> None:
         one_of("steps", settings.steps, STEPS, "`perturb_model.steps`")
 
 
-@checked(_known_names, name="perturb_model")
 @dataclass(frozen=True, slots=True)
-class PerturbModel:
+class PerturbModel(Checked):
     """The language model that degrades texts, and how it is asked."""
+
+    rules = (_known_names,)
+    parameter = "perturb_model"
 
     model: str = option(
         "Language model that degrades texts, e.g. openai/NAME.", name="--perturb-model", metavar="MODEL"
@@ -109,14 +111,15 @@ def _doses(entries: Sequence[str]) -> "Doses":
     return named.get("", named)
 
 
-@checked(
-    *(exclusive(name, "perturbed") for name in ("suite", "perturbers", "perturb_model", "doses")),
-    exclusive("perturb_model", "doses"),
-    exclusive("perturbers", "doses"),
-)
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class Choice(Checked):
     """Which texts, and how they are degraded."""
+
+    rules = (
+        *(exclusive(name, "perturbed") for name in ("suite", "perturbers", "perturb_model", "doses")),
+        exclusive("perturb_model", "doses"),
+        exclusive("perturbers", "doses"),
+    )
 
     data: str | Path | None = option(
         "Path of a published dataset in its original format; default: the prepared copy.",
@@ -201,11 +204,11 @@ class Choice:
     )
 
     def __post_init__(self) -> None:
+        # One, several, or an iterator, which can be read only once.
         perturbers = self.perturbers
-        listed = (
-            (perturbers,) if callable(perturbers) else tuple(perturbers)
-        )  # one, several, or what can be read only once
+        listed = (perturbers,) if callable(perturbers) else tuple(perturbers)
         object.__setattr__(self, "perturbers", listed)
+        super().__post_init__()
 
     @property
     def own_perturbers(self) -> "tuple[Perturber, ...]":

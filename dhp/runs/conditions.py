@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dhp.core.checks import checked, is_stated, requires, together
+from dhp.core.checks import Checked, is_stated, requires, together
 from dhp.core.options import as_list, option
 
 if TYPE_CHECKING:
@@ -26,16 +26,20 @@ def _any_condition(gate: "Gate") -> str | None:
     return f"there is no condition; allowed: {', '.join(f'`{name}`' for name in _CONDITIONS)}"
 
 
-@checked(
-    _allowed_parts, together("against", "max_drop", "max_shift"), requires("ask", "max_pass"), _any_condition
-)
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
+class Gate(Checked):
     """What every result of a run must hold.
 
     Raises `InputError` without any condition, for one out of range or a share in place of per cent, and for a
     loss without an earlier run or the reverse.
     """
+
+    rules = (
+        _allowed_parts,
+        together("against", "max_drop", "max_shift"),
+        requires("ask", "max_pass"),
+        _any_condition,
+    )
 
     min_detection: float | None = option(
         "Lowest allowed detection of every result, averaged over all kinds of damage.",

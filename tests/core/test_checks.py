@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from dhp.core.checks import check_number, check_value, checked, exclusive, requires, together, words_of
+from dhp.core.checks import Checked, check_number, check_value, exclusive, requires, together, words_of
 from dhp.core.errors import InputError
 from dhp.core.options import option
 
@@ -93,14 +93,15 @@ class Inner:
     size: int = 1
 
 
-@checked(
-    exclusive("store", "cache", "refresh", "inner"),
-    requires("rate", "calls"),
-    together("against", "drop", "shift"),
-    name="limits",
-)
 @dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Checked):
+    rules = (
+        exclusive("store", "cache", "refresh", "inner"),
+        requires("rate", "calls"),
+        together("against", "drop", "shift"),
+    )
+    parameter = "limits"
+
     calls: int | None = option("Most calls.", default=None, ge=0)
     rate: float = option("Rate.", default=1.0, gt=0, le=9)
     floor: float = option("Floor.", default=60.0, gt=50, le=100, percent=True)
@@ -188,15 +189,15 @@ def test_what_the_declaration_allows_is_kept_as_it_is() -> None:
 
 
 def test_rules_and_ranges_of_a_base_hold_in_a_record_of_it() -> None:
-    @checked(requires("sum", "mean"))
     @dataclass(frozen=True, kw_only=True)
-    class Other:
+    class Other(Checked):
+        rules = (requires("sum", "mean"),)
         sum: int = 0
         mean: int = 0
 
-    @checked(requires("more", "cache"))
     @dataclass(frozen=True)
     class Wider(Limits):
+        rules = (requires("more", "cache"),)
         more: bool = False
 
     @dataclass(frozen=True)

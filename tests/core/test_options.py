@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import dhp
-from dhp.core.checks import checked
+from dhp.core.checks import Checked
 from dhp.core.errors import InputError
 from dhp.core.options import keywords_of, near_keywords, option, option_of, pairs_like
 from dhp.leaderboard.site import write_leaderboard
@@ -154,9 +154,9 @@ def test_a_field_of_settings_may_stand_by_itself() -> None:
         of_record(dept=5)
 
 
-@checked(name="limits")
 @dataclass(frozen=True)
-class Limits:
+class Limits(Checked):
+    parameter = "limits"
     calls: int | None = option("Most calls.", default=None, ge=0)
     rate: float = option("Rate.", default=1.0, gt=0)
     floor: float = option("Floor.", default=60.0, gt=50, le=100, percent=True)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dhp.core.checks import checked
+from dhp.core.checks import Checked
 from dhp.core.options import option, pairs_like, scale_ends
 
 
@@ -17,9 +17,8 @@ def _ordered_scale(settings: "JudgeSettings") -> str | None:
     return f"`judge_settings.scale` {low:g}..{high:g}: must be two numbers, the lower one first"
 
 
-@checked(_ordered_scale, name="judge_settings")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeSettings:
+class JudgeSettings(Checked):
     """Judges of your own: functions, and scorers of frameworks.
 
     Raises
@@ -27,6 +26,9 @@ class JudgeSettings:
     InputError
         For a scale without extent, or fewer than one thread.
     """
+
+    rules = (_ordered_scale,)
+    parameter = "judge_settings"
 
     scale: tuple[float, float] | str | None = None
     """The lowest and the highest score, as two numbers or a text `0..1`; default: those of the scorer, or 0

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
-from dhp.core.checks import check_number, checked
+from dhp.core.checks import Checked, check_number
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.records import ORIGINAL, PROBES, Candidate, Rating, parse_variant
 from dhp.core.seeding import stream
@@ -40,10 +40,11 @@ def _in_range(dials: "Dials") -> None:
     check_number("samples", dials.samples, int, ge=1)
 
 
-@checked(_in_range)
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dials:
+class Dials(Checked):
     """How a mock judge rates. A point is a quarter of the metric's scale: 1 on a scale from 1 to 5."""
+
+    rules = (_in_range,)
 
     sensitivity: float = 1.0
     """Points lost by minor damage, or damage without degrees; major damage costs twice as much. A dose of 10

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from dhp.cli.language_models import estimates_shown
 from dhp.cli.protocol_options import AnswerChanges, ProtocolChanges
 from dhp.content.catalog import override, read_pairwise, read_wording
-from dhp.core.checks import checked
+from dhp.core.checks import Checked
 from dhp.core.errors import InputError
 from dhp.core.options import option
 from dhp.core.records import Candidate
@@ -58,10 +58,11 @@ class EvaluationFiles:
     )
 
 
-@checked(name="options")
 @dataclass(frozen=True)
-class EvaluationOptions:
+class EvaluationOptions(Checked):
     """How answers are judged."""
+
+    parameter = "options"
 
     with_reference: Literal["one-prompt", "second-turn"] | None = option(
         "Show the judge the target answer, at once or after its first answer.", default=None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dhp.core.checks import checked, exclusive
+from dhp.core.checks import Checked, exclusive
 from dhp.core.errors import InputError
 from dhp.core.options import option
 
@@ -21,10 +21,15 @@ def _known_provider(settings: "BatchSettings") -> None:
         check_provider(settings.batch)
 
 
-@checked(exclusive("batch", "batch_write"), exclusive("batch", "batch_read"), _known_provider)
 @dataclass(frozen=True, slots=True)
-class BatchSettings:
+class BatchSettings(Checked):
     """Batches: requests that are answered later, at a lower price."""
+
+    rules = (
+        exclusive("batch", "batch_write"),
+        exclusive("batch", "batch_read"),
+        _known_provider,
+    )
 
     batch_write: str | Path | None = option(
         "Write the requests without a cached reply to this file; send nothing.",

@@ -2,16 +2,17 @@
 
 from dataclasses import dataclass
 
-from dhp.core.checks import checked
+from dhp.core.checks import Checked
 from dhp.core.options import option
 
 LIMIT = 5_000  # examples beyond which no number is given
 
 
-@checked(name="question")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(Checked):
     """What is to be known of every variant."""
+
+    parameter = "question"
 
     n: int = option(
         "Number of examples to give the probability of a miss for.", default=100, metavar="N", ge=1, le=LIMIT

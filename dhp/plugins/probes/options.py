@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from dhp.core.checks import checked
+from dhp.core.checks import Checked
 from dhp.core.options import option
 from dhp.core.records import ORIGINAL
 
@@ -15,10 +15,11 @@ NOISE_REPEATS = 3
 """How often the original is rated at least: changes are compared with the differences between these."""
 
 
-@checked(name="chosen")
 @dataclass(frozen=True)
-class ProbeChoice:
+class ProbeChoice(Checked):
     """What is probed."""
+
+    parameter = "chosen"
 
     probes: tuple[Probe, ...] = option(
         "invariance, verbosity, calibration or stability; may be repeated; default: all.",

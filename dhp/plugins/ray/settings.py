@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dhp.core.checks import checked
+from dhp.core.checks import Checked
 from dhp.core.errors import require
 from dhp.core.options import option
 
@@ -19,10 +19,11 @@ def _named(settings: "RaySettings") -> str | None:
     return "`ray`: is empty; must be auto or HOST:PORT" if settings.ray == "" else None
 
 
-@checked(_named)
 @dataclass(frozen=True, slots=True)
-class RaySettings:
+class RaySettings(Checked):
     """Ray: many machines answer requests and call functions."""
+
+    rules = (_named,)
 
     ray: str | None = option(
         "Have requests answered by the workers of this Ray cluster; auto: the one of RAY_ADDRESS, else "
