@@ -1,7 +1,6 @@
 """How far a run is, on a terminal and elsewhere."""
 
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -131,6 +130,7 @@ def test_progress_is_off_where_nobody_looks(
 
 @pytest.mark.slow
 def test_a_terminal_shows_a_bar_that_moves(tmp_path: Path) -> None:
+    pty = pytest.importorskip("pty", reason="not on Windows")
     with stub_server("--latency", 0.1) as url:
         command = [sys.executable, "-m", "dhp.benchmark", "--model", "openai/stub", "--base-url", url]
         command += ["--dataset", "mini/answer_equivalence", "--concurrency", "16", "--cache", str(tmp_path)]

@@ -1,6 +1,5 @@
 """When memory or threads run out, one line names the limit that is at fault."""
 
-import resource
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from pyarrow.lib import ArrowException
 from dhp.core.errors import InputError
 from dhp.core.shortage import shortage
 
+resource = pytest.importorskip("resource", reason="not on Windows")
 MEGABYTE = 10**6
 
 

@@ -1,6 +1,5 @@
 """Two commands that share a store pay for each call once, whatever becomes of one of them."""
 
-import fcntl
 import logging
 import signal
 import subprocess
@@ -312,6 +311,8 @@ def test_a_refused_prompt_is_no_longer_claimed(tmp_path: Path) -> None:
 
 
 def test_a_store_without_locks_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fcntl = pytest.importorskip("fcntl", reason="not on Windows")
+
     def none(*_: object) -> None:
         raise OSError(37, "No locks available")
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.scripts import loaded
 
+pytest.importorskip("resource", reason="not on Windows")  # the script limits memory by it
 CASES = loaded("faults").cases()
 
 
