@@ -1,4 +1,9 @@
-"""Reading of files, with errors in one line."""
+"""Reading of files, with errors in one line.
+
+Bytes come from `opened` or, if a file is packed, from `unpacked`, which bounds them. `decoded` makes them a
+text; `decoded_table` also reads what spreadsheets write. JSON is parsed strictly, or with the one fault that
+people make.
+"""
 
 import itertools
 import json
@@ -62,7 +67,8 @@ def _near(path: Path) -> str:
 def opened(path: Path) -> Iterator[BinaryIO]:
     """A file to be read; raises `InputError` if it is missing or unreadable."""
     try:
-        if path.is_fifo() and path.parts[1:2] != ("dev",):  # but for <(...) of a shell, it may never end
+        # A pipe may never end. That of a shell's <(...) stands below /dev, and its command ends it.
+        if path.is_fifo() and path.parts[1:2] != ("dev",):
             raise InputError(f"{path}: is a pipe; must be a file")
         with path.open("rb") as file:
             yield file
@@ -74,6 +80,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 def unpacked(name: str, packed: IO[bytes] | BufferedIOBase, before: int = 0) -> bytes:
     """What a packed file holds; raises `InputError` if it comes to too much, `before` bytes included."""
+    # What an archive says of its sizes may be false: read one byte more than is allowed, and count.
     data = packed.read(MOST_UNPACKED + 1 - before)
     if before + len(data) > MOST_UNPACKED:
         raise InputError(
@@ -100,7 +107,7 @@ _MOST_NEAR = 1_000
 """Files of a folder among which a near name is looked for."""
 _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _FOREIGN = 0.2
-"""Share of bytes beyond ASCII above which a text is hardly Western."""
+"""Share of bytes beyond ASCII above which a text is hardly Western, and Windows-1252 is the wrong guess."""
 
 
 def is_utf8(data: bytes) -> bool:
@@ -117,10 +124,11 @@ def decoded_table(name: str, data: bytes) -> str:
     if is_utf8(data):
         return decoded(name, data)
     head = data[:100_000]
+    beyond_ascii = sum(byte > 127 for byte in head)
     with suppress(UnicodeDecodeError):
         if data.startswith(_UTF_16_MARKS):
             return data.decode("utf-16")
-        if sum(byte > 127 for byte in head) <= _FOREIGN * len(head):
+        if beyond_ascii <= _FOREIGN * len(head):
             text = data.decode("cp1252")
             logging.getLogger("dhp").warning(
                 "%s: is not UTF-8, read as Windows-1252; if letters look wrong, save it as 'CSV UTF-8'", name
@@ -150,6 +158,7 @@ def read_text(path: Path) -> str:
 
 def read_lines(path: Path) -> list[str]:
     """The lines of a UTF-8 file, ended by a line feed alone (other separators may be part of a text)."""
+    # `splitlines` would also end a line at marks such as U+2028, which texts hold.
     lines = read_text(path).split("\n")
     return lines[:-1] if not lines[-1] else lines
 
@@ -166,6 +175,7 @@ def parse_json(place: str, text: str) -> Any:
 
 
 _NEEDLESS_COMMA = re.compile(r'"(?:\\.|[^"\\])*"|,(?=\s*[\]}])')
+"""A comma before a closing bracket; strings are matched first, so that none is changed inside."""
 
 
 def parse_careless_json(place: str, text: str) -> Any:

@@ -1,7 +1,12 @@
 """JSON, JSONL, CSV, TSV and Parquet files as tables, with a location for each row.
 
-A reader for each format yields rows; a `Row` knows its file and line, so that an error names the place.
-JSON Lines and Parquet are read as they are needed, other formats as a whole.
+How a file is read:
+
+1. `read_tables` opens it, or one after the other the tables in a folder or archive.
+2. `read_rows` takes the reader for its suffix, which yields a `Row` for each row. JSON Lines and Parquet are
+   read as they are needed, other formats as a whole.
+3. A `Row` knows its file and line, so that an error names the place. A broken row is one that says why.
+4. `table` collects them, and refuses broken ones unless the caller counts them.
 """
 
 import ast
@@ -51,6 +56,8 @@ def separated(name: str, text: str, tabs: bool) -> tuple[list[str], list[list[st
         if declared:
             return _read(name, rest, declared[1])
         return _read(name, text, mark_of(first))
+    # In TSV a quotation mark may be a part of the text. Taken for one that encloses a value, it swallows tabs
+    # and line ends: then rows have another length than the header, or the last value never ends.
     try:
         header, rows = _read(name, text, "\t")
         wrong = _ragged(header, rows)
@@ -76,12 +83,12 @@ def mark_of(header: str) -> str:
 def _read(
     name: str, text: str, mark: str, quoting: Any = csv.QUOTE_MINIMAL
 ) -> tuple[list[str], list[list[str]]]:
+    # The limit holds for the process: others get theirs back. A longer one than this fails on Windows.
     limit = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     try:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, quoting=quoting, strict=True)
         header = next(reader, [])
-        rows: list[list[str]] = []
-        rows += filter(None, reader)
+        rows = [values for values in reader if values]  # blank lines are no rows
     except csv.Error as e:
         raise InputError(f"{name}: line {reader.line_num}: broken CSV ({e})") from None
     finally:
@@ -92,8 +99,10 @@ def _read(
 
 def _ragged(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """What is wrong with the first row of another length than the header; empty if there is none."""
-    numbers = (n for n, values in enumerate(rows, 1) if len(values) != len(header))
-    return next((f"row {n}: {_length_fault(header, rows[n - 1])}" for n in numbers), "")
+    for number, values in enumerate(rows, 1):
+        if len(values) != len(header):
+            return f"row {number}: {_length_fault(header, values)}"
+    return ""
 
 
 def _length_fault(header: Sequence[str], values: Sequence[str]) -> str:
@@ -144,6 +153,7 @@ def _parquet(name: str, file: BinaryIO, repeated: Sequence[str] = ()) -> Iterato
         parquet = pyarrow.parquet.ParquetFile(file)
         texts = {field.name for field in parquet.schema_arrow if _is_text(field.type)}
         few = [name for name in repeated if name in texts]
+        # What is read from the file, while the caller uses it, may fail, too.
         yield pyarrow.parquet.ParquetFile(file, read_dictionary=few) if few else parquet
     except (OSError, UnicodeDecodeError, pyarrow.ArrowException) as e:
         raise InputError(f"{name}: not a Parquet file ({reason(e)})") from None
@@ -176,7 +186,7 @@ def as_text(value: object) -> str | None:
     """A string as it is, a number as its text; None for anything else (nested, absent, binary, NaN)."""
     if isinstance(value, str):
         return value
-    is_number = isinstance(value, Number) and value == value  # NaN is how tables say absent
+    is_number = isinstance(value, Number) and value == value  # NaN, which tables put for nothing, is not
     return str(value) if is_number else None
 
 
@@ -195,7 +205,9 @@ spreadsheets in English, German, French and Spanish."""
 
 def is_blank(value: object) -> bool:
     """Whether a value is absent, or a text that says no more than that."""
-    return value is None or (isinstance(value, str) and value.strip() in _MISSING) or value != value
+    if isinstance(value, str):
+        return value.strip() in _MISSING
+    return value is None or value != value  # NaN differs from itself
 
 
 def _object_in(value: object) -> object:
@@ -206,6 +218,7 @@ def _object_in(value: object) -> object:
     fenced = _FENCED.fullmatch(text)
     text = fenced[1] if fenced else text
     if text[:1] + text[-1:] in ("{}", "[]"):
+        # Exports print objects as Python does, with single quotation marks, which are no JSON.
         with suppress(ValueError, RecursionError):
             return json.loads(text)
         with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
@@ -219,16 +232,21 @@ _FENCED = re.compile(r"```\w*\s*([\[{].*[\]}])\s*```", re.S)
 
 def _path_to_text(value: object) -> str:
     """The path from an object or list to its first text, or its first messages; `.KEY` if there is none."""
+    steps: list[tuple[str, object]]
     if isinstance(value, list):
         if _is_chat(value):
             return ""
-        paths = [f"[{index}]{_path_to_text(inner)}" for index, inner in enumerate(value)]
+        steps = [(f"[{index}]", inner) for index, inner in enumerate(value)]
     elif isinstance(value, Mapping):
         keys = sorted(value, key=lambda key: key not in _TEXT_KEYS)
-        paths = [f".{key}{_path_to_text(value[key])}" for key in keys]
+        steps = [(f".{key}", value[key]) for key in keys]
     else:
         return "" if isinstance(value, str) and value.strip() else _NO_TEXT
-    return next((path for path in paths if not path.endswith(_NO_TEXT)), _NO_TEXT)
+    for step, inner in steps:
+        path = _path_to_text(inner)
+        if not path.endswith(_NO_TEXT):
+            return step + path
+    return _NO_TEXT
 
 
 _NO_TEXT = ".KEY"
@@ -280,6 +298,7 @@ class Row:
         """The value in a column, or at a path into a nested one such as `a.b[0]`; None if there is none."""
         if column in self.values:
             return self.values[column]
+        # Each step leads into the value that the one before it found, which may be JSON in a text.
         value: object = self.values
         for number, key in _STEP.findall(column):
             value = _object_in(value)
@@ -312,7 +331,7 @@ class Row:
         if isinstance(inner, Mapping):
             what = f"object ({listed([str(key) for key in inner])})"
         elif inner is not value and isinstance(inner, list) and any(isinstance(e, str | dict) for e in inner):
-            what = "list"
+            what = "list"  # of numbers it may be a text such as a citation, [1]
         else:
             return
         path = f"{column}{_path_to_text(inner)}"
@@ -422,7 +441,8 @@ def read_tables(path: Path, patterns: Sequence[str] = (), *, broken: bool = Fals
         with opened(path) as file:
             return parsed(str(path), suffix, file, broken=broken)
     tables = []
-    for inside, data in _zipped(path, patterns) if suffix == ".zip" else _below(path, patterns):
+    files = _zipped(path, patterns) if suffix == ".zip" else _below(path, patterns)
+    for inside, data in files:
         one = parsed(f"{path}/{inside}", inside.suffix.lower(), io.BytesIO(data), broken=broken)
         where = {FILE: inside.stem, FOLDER: inside.parent.name}
         rows = tuple(replace(row, values={**row.values, **where}) for row in one.rows)
@@ -430,8 +450,9 @@ def read_tables(path: Path, patterns: Sequence[str] = (), *, broken: bool = Fals
     if not tables:
         wanted = ", ".join(patterns or _FORMATS)
         raise InputError(f"{path}: no table in it; must be a folder or .zip that holds {wanted}")
-    columns = dict.fromkeys(c for one in tables for c in one.columns)
-    return table(str(path), columns, (row for one in tables for row in one.rows), broken=broken)
+    columns = dict.fromkeys(itertools.chain.from_iterable(one.columns for one in tables))
+    all_rows = itertools.chain.from_iterable(one.rows for one in tables)
+    return table(str(path), columns, all_rows, broken=broken)
 
 
 def _rows_of_parts(folder: Path, columns: dict[str, None]) -> Iterator[Row]:
@@ -446,7 +467,7 @@ def has_tables(folder: Path, patterns: Sequence[str] = ()) -> bool:
 
 
 def _matches(inside: PurePosixPath, patterns: Sequence[str]) -> bool:
-    hidden = any(part.startswith((".", "__")) for part in inside.parts)
+    hidden = any(part.startswith((".", "__")) for part in inside.parts)  # __MACOSX/ of archives
     plain = PurePosixPath(inside.as_posix().lower())
     fits = not patterns or any(plain.match(pattern.lower()) for pattern in patterns)
     return plain.suffix in _FORMATS and fits and not hidden
@@ -491,7 +512,7 @@ def read_rows(name: str, suffix: str, file: BinaryIO, columns: dict[str, None]) 
 
     `columns` takes the names of the columns as they occur.
     """
-    if suffix == ".jsonl" and _holds_a_list(file):
+    if suffix == ".jsonl" and _holds_a_list(file):  # a list that bears the wrong name
         suffix = ".json"
     if suffix == ".parquet":
         yield from _arrow_rows(name, parquet_parts(name, file), columns)
@@ -559,14 +580,20 @@ def _json_rows(name: str, file: BinaryIO) -> Iterator[Row]:
 def _objects(name: str, text: str) -> list[dict[str, object]]:
     """The rows of a JSON text: a list of objects, an object with one or more such lists, or with columns."""
     value = parse_careless_json(name, text)
-    lists = {key: v for key, v in value.items() if isinstance(v, list)} if isinstance(value, dict) else {}
+    lists: dict[str, list[Any]] = {}
     if isinstance(value, list):
         lists = {"": value}
-    if lists and all(isinstance(entry, dict) for entries in lists.values() for entry in entries):
-        several = len(lists) > 1
-        return [
-            {**entry, KEY: key} if several else entry for key, entries in lists.items() for entry in entries
-        ]
-    if lists and lists == value and len({len(entries) for entries in lists.values()}) == 1:
+    elif isinstance(value, dict):
+        lists = {key: entries for key, entries in value.items() if isinstance(entries, list)}
+    every_entry = [*itertools.chain.from_iterable(lists.values())]
+    if lists and all(isinstance(entry, dict) for entry in every_entry):
+        if len(lists) == 1:
+            return every_entry
+        rows = []
+        for key, entries in lists.items():
+            rows += [{**entry, KEY: key} for entry in entries]
+        return rows
+    lengths = {len(entries) for entries in lists.values()}
+    if lists == value and len(lengths) == 1:  # the columns of a table
         return [dict(zip(lists, entries, strict=True)) for entries in zip(*lists.values(), strict=True)]
     raise InputError(f"{name}: no table; must be a list of objects, or an object of lists")

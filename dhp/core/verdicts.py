@@ -34,64 +34,40 @@ class Verdict(str):
     """What it is said of."""
     standing: Standing
     """Whether that is good or bad."""
-    sign: str
+    sign: str = ""
     """One character before a figure; empty for words that stand in full."""
-    shape: Shape
+    shape: Shape = "full"
     """Form of its dot in charts."""
-    style: str
+    style: str = ""
     """Style in a terminal, as `rich` reads it; empty for plain text."""
-    fill: tuple[str, str]
+    fill: tuple[str, str] = ("#eceef1", "#262b32")
     """Colour of areas on pages, on a light and on a dark ground."""
-    mark: tuple[str, str]
+    mark: tuple[str, str] = ("#5d646e", "#a8aeb8")
     """Colour of text and marks, in the same way."""
     phrase: str
     """The part of a sentence about a judge, with `{}` for what the word is said of."""
-    explanation: str
+    explanation: str = ""
     """Its meaning in a key, with `{floor}` for the lowest detection of noticed damage; may be empty."""
-    caution: str
+    caution: str = ""
     """A sentence on what a judge should not be used for, with `{}` as in `phrase`; empty without any."""
-    may_change: bool
+    may_change: bool = False
     """Whether further examples may turn it into noticed or missed damage."""
-    like_edits: bool
+    like_edits: bool = False
     """Whether scores fall, but perhaps no more than under harmless edits."""
-    untested: bool
+    untested: bool = False
     """Whether there were too few pairs for any test."""
-    effect: Effect
+    effect: Effect = ""
     """What a control or attack does that it must not do."""
-    side: Side
+    side: Side = ""
     """Where detection lies, so that no figure contradicts the word beside it."""
 
-    def __new__(
-        cls,
-        word: str,
-        *,
-        about: Subject,
-        standing: Standing,
-        sign: str = "",
-        shape: Shape = "full",
-        style: str = "",
-        fill: tuple[str, str] = ("#eceef1", "#262b32"),
-        mark: tuple[str, str] = ("#5d646e", "#a8aeb8"),
-        phrase: str,
-        explanation: str = "",
-        caution: str = "",
-        may_change: bool = False,
-        like_edits: bool = False,
-        untested: bool = False,
-        effect: Effect = "",
-        side: Side = "",
-    ) -> Self:
+    def __new__(cls, word: str, **properties: Any) -> Self:
+        # No dataclass: `asdict` of a result would write it as a mapping, and not as a word.
         made = super().__new__(cls, word)
-        made.about, made.standing = about, standing
-        made.sign, made.shape, made.style, made.fill, made.mark = sign, shape, style, fill, mark
-        made.phrase, made.explanation, made.caution = phrase, explanation, caution
-        made.may_change, made.like_edits, made.untested, made.effect = (
-            may_change,
-            like_edits,
-            untested,
-            effect,
-        )
-        made.side = side
+        for name, value in properties.items():
+            if name not in cls.__annotations__:
+                raise TypeError(f"verdict '{word}' has no property '{name}'")
+            setattr(made, name, value)
         VERDICTS[word] = made
         return made
 
@@ -150,10 +126,12 @@ class Verdict(str):
         return f"{self.sign} {self}".lstrip()
 
     def __reduce__(self) -> tuple[Any, ...]:
+        # In another process it is the same object again, so that `is` holds.
         return verdict_of, (str(self),)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: "GetCoreSchemaHandler") -> "CoreSchema":
+        # The schema of results files lists the words, and what is read is the constant.
         from pydantic_core import core_schema
 
         return core_schema.no_info_after_validator_function(
@@ -187,6 +165,8 @@ def foremost(states: Iterable[Verdict]) -> Verdict:
 
 _RED = ("#f6ccc4", "#5d221d"), ("#b3261e", "#ff8a80")
 _PALE = ("#e6eff0", "#1d3236"), ("#4a7079", "#9cc3cb")
+_ALARM: dict[str, Any] = {"shape": "square", "style": "bold red", "fill": _RED[0], "mark": _RED[1]}
+"""The look of what is bad in a judge whatever the damage."""
 
 NOTICED = Verdict(
     "noticed",
@@ -260,10 +240,7 @@ PREFERRED = Verdict(
     about="damage",
     standing="bad",
     sign="▼",
-    shape="square",
-    style="bold red",
-    fill=_RED[0],
-    mark=_RED[1],
+    **_ALARM,
     phrase="prefers texts damaged by {}",
     explanation="the damaged text got the higher score",
     caution="Do not rely on it if texts may suffer from {}: it prefers such texts.",
@@ -308,10 +285,7 @@ PREFERS_EDITS = Verdict(
     about="probe",
     standing="bad",
     sign="!",
-    shape="square",
-    style="bold red",
-    fill=_RED[0],
-    mark=_RED[1],
+    **_ALARM,
     phrase="prefers {}",
     effect="raises scores",
     explanation="harmless edits raise the score",
@@ -323,10 +297,7 @@ RAISED = Verdict(
     about="probe",
     standing="bad",
     sign="!",
-    shape="square",
-    style="bold red",
-    fill=_RED[0],
-    mark=_RED[1],
+    **_ALARM,
     phrase="scores rise with {}",
     effect="raises scores",
     explanation="an attack raises the score",
@@ -338,10 +309,7 @@ FALSE_ALARM = Verdict(
     about="probe",
     standing="bad",
     sign="!",
-    shape="square",
-    style="bold red",
-    fill=_RED[0],
-    mark=_RED[1],
+    **_ALARM,
     phrase="false alarm on {}",
     effect="lowers scores",
     explanation="harmless edits lower the score",
@@ -353,10 +321,7 @@ MUTE = Verdict(
     "mute",
     about="run",
     standing="bad",
-    shape="square",
-    style="bold red",
-    fill=_RED[0],
-    mark=_RED[1],
+    **_ALARM,
     phrase="mute: {}",
     explanation="more than half of its answers about originals, or about damaged texts, have no score",
     caution="Do not use it before it answers: {}.",
@@ -365,10 +330,7 @@ BLIND = Verdict(
     "blind",
     about="run",
     standing="bad",
-    shape="square",
-    style="bold red",
-    fill=_RED[0],
-    mark=_RED[1],
+    **_ALARM,
     phrase="blind: no score of {} moved",
     explanation="no score of any text moved",
     caution="Do not use it: no score of {} moved.",

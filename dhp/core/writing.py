@@ -1,13 +1,14 @@
 """The one door for everything that is written.
 
-A path comes from outside: from the command line, from a file of options, or out of a folder that somebody
-else has filled. No library gets it. Whoever writes gets an open file in a new temporary folder beside the
-path. The file takes its name when it is whole: a stopped command leaves what was there. Nothing is written
-through what stands under a name already, be it a link, a file with a second name, a folder, a pipe or a
-device: these are refused. What is secret is hidden in all lines.
+How a file is written:
 
-The folder that a user names may be a link itself. Links inside it are refused, as a folder may come from
-anybody.
+1. `check_output` refuses what stands under the name already, unless it is a regular file with one name. A
+   path may come from anybody, as part of a folder or of a file of options: a link in it could lead anywhere.
+2. `Temporary` makes a folder beside the path, and the file is written there. No library gets the path.
+3. `put` gives the whole file its name in one step. So a command that is stopped leaves what was there.
+
+Secrets are hidden in all lines. A folder of output is an `OutputFolder`: one command at a time writes to it,
+and its first file says what it holds. Only the folder that a user names may be a link itself.
 """
 
 import errno
@@ -39,7 +40,9 @@ MANIFEST = "manifest.json"
 RUN = "run"
 """What the folder of a run holds, by its manifest."""
 MAKE_ROOM = "make room, and the same command goes on"
+# No space left; over the quota of a user; over the size of a file that the system allows.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+# SQLite has names of its own; the last one is said when the file that processes share cannot grow.
 _FULL_OF_SQLITE = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE")
 _LOCK = ".lock"
 _MOMENT = 0.2
@@ -69,7 +72,7 @@ def output_path(path: str | Path) -> Path:
 def check_place(path: Path) -> None:
     """Raise `InputError` unless `path` is new or a regular file with one name."""
     try:
-        existing = path.lstat()
+        existing = path.lstat()  # of a link itself, and not of what it leads to
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as e:
@@ -81,6 +84,7 @@ def check_place(path: Path) -> None:
     if not stat.S_ISREG(existing.st_mode):
         raise InputError(f"{path}: is not a regular file; must be a new file, or a file to replace")
     if existing.st_nlink > 1:
+        # To replace it would leave the old text under the other name, without a word.
         raise InputError(f"{path}: has another name as well (hard link), whose file is kept; remove {path}")
 
 
@@ -103,6 +107,7 @@ def _is_stream(path: Path) -> bool:
 def check_output(path: str | Path) -> None:
     """Raise `InputError` unless a file can be written there; a stream such as /dev/stdout can."""
     place = output_path(path)
+    # A stream cannot be replaced: `writing` sends it the whole bytes at the end.
     if not _is_stream(place):
         check_place(place)
         check_parent(place)
@@ -110,6 +115,7 @@ def check_output(path: str | Path) -> None:
 
 def check_parent(path: Path, name: object = None) -> None:
     """Raise `InputError` if no file or folder can be made at `path`; `name` is what the message calls it."""
+    # The folders in between are made later: what counts is the nearest one that exists.
     above = next(parent for parent in path.absolute().parents if parent.exists())
     if not (above.is_dir() and os.access(above, os.W_OK)):
         raise InputError(f"{name or path}: cannot be written (cannot create files in {above})")
@@ -151,6 +157,7 @@ class Temporary(TemporaryDirectory[str]):
     def __init__(self, path: Path) -> None:
         make_folder(path.parent)
         remove_left(path)
+        # Beside the path, as a rename is one step only within a file system.
         super().__init__(prefix=f".{path.name}.", dir=path.parent, ignore_cleanup_errors=True)
         self._lock = _lock_of(Path(self.name))
 
@@ -164,12 +171,13 @@ class Temporary(TemporaryDirectory[str]):
 
 def remove_left(path: Path) -> None:
     """Remove the temporary folders of `path` that commands left which were killed."""
+    # What `tempfile` adds: eight of these characters. A hidden file of the user's has another name.
     temporary = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}")
     for left in path.parent.glob(f".{escape(path.name)}.????????"):
         if not temporary.fullmatch(left.name) or left.is_symlink() or not left.is_dir():
             continue
         lock = _lock_of(left)
-        if lock is not None:
+        if lock is not None:  # else the command that made it still writes
             shutil.rmtree(left, ignore_errors=True)
             os.close(lock)
 
@@ -177,7 +185,7 @@ def remove_left(path: Path) -> None:
 def _lock_of(folder: Path) -> int | None:
     """An open file that locks a folder until it is closed; None if another has it, or there are no locks."""
     try:
-        import fcntl
+        import fcntl  # not on Windows
 
         lock = os.open(folder, os.O_RDONLY)
     except (ImportError, OSError):
@@ -193,6 +201,7 @@ def _lock_of(folder: Path) -> int | None:
 def put(new: Path, path: Path) -> None:
     """Give a new file or folder its place; what is there goes into the folder that `new` is in."""
     if path.exists() and (path.is_dir() or new.is_dir()):
+        # No folder can be replaced in one step; a command that is killed here leaves the old one hidden.
         path.rename(new.with_name(f"{new.name}.before"))
     os.replace(new, path)  # noqa: PTH105  an existing file goes in the same step
 
@@ -217,6 +226,7 @@ def writing(path: str | Path) -> Iterator[BinaryIO]:
     check_output(place)
     try:
         if _is_stream(place):
+            # A reader of the stream gets all of it or nothing, as with a file.
             with TemporaryDirectory(prefix="dhp-") as folder:
                 whole = Path(folder) / "whole"
                 with new_file(whole) as file:
@@ -287,10 +297,12 @@ class OutputFolder:
     def __exit__(self, *error: object) -> None:
         if self._lock is None:
             return
-        with suppress(OSError):  # the file goes while it is locked: after that it may be another's
+        with suppress(OSError):
+            # The file goes while it is locked: after that it may be another's.
             if _is_ours(self.path / _LOCK):
                 (self.path / _LOCK).unlink(missing_ok=True)
-            for folder in self._made:  # of a command that has written nothing, nothing stays
+            # Of a command that has written nothing, nothing stays. A folder that holds anything ends this.
+            for folder in self._made:
                 folder.rmdir()
         self._lock.release()
         self._lock = None
@@ -304,7 +316,8 @@ class OutputFolder:
             raise InputError(f"`out` {self.path}: is a file; must be a new folder or that of a {self._holds}")
         check_parent(self.path / MANIFEST, f"`out` {self.path}")
         names = {path.name for path in self.path.iterdir()} if self.path.exists() else set()
-        if MANIFEST not in names and any(not name.startswith(".") for name in names):
+        visible = [name for name in names if not name.startswith(".")]
+        if visible and MANIFEST not in names:
             raise InputError(
                 f"`out` {self.path}: holds other files and no {self._holds}; must be a new or empty folder"
             )
@@ -325,8 +338,8 @@ class OutputFolder:
     def claim(self, identity: str = "") -> "OutputFolder":
         """Take the folder, and write first of all what is made here; raises `InputError` as `take`.
 
-        A folder that holds something else is refused. `identity` is what must be the same when the command
-        is repeated.
+        A folder that holds something else is refused. `identity` must be the same when the command is
+        repeated.
         """
         self.take()
         earlier = self.manifest()
@@ -384,13 +397,14 @@ def held_in(folder: Path) -> str | None:
     if not path.is_file():
         return None
     try:
-        return _manifest_in(path)[1]
+        _, holds = _manifest_in(path)
     except (OSError, ValueError, AttributeError):
         return RUN
+    return holds
 
 
 def _manifest_in(path: Path) -> tuple[dict[str, Any], str]:
-    """What a manifest says, and of what it is."""
+    """What a manifest says, and what its folder holds: a run, if it does not say."""
     written = json.loads(path.read_text(encoding="utf-8"))
     return written, written.get("holds", RUN)
 
@@ -434,7 +448,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _text(path: Path) -> str:
-    """The beginning of a lock file; nothing if it was just removed."""
+    """The beginning of a lock file; empty if it was just removed."""
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
             return file.read(200)
