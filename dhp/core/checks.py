@@ -1,7 +1,13 @@
 """Checks of settings by their declarations: types, ranges, words, and which settings go together.
 
-The same function checks what the command line, a file of options or Python sets. `pydantic`, which checks
-content, would double the time that `--help` takes.
+A record of settings is a dataclass with the base `Checked`. When one is made, from the command line, a file
+of options or Python, three things happen in this order:
+
+1. Its keywords are compared with its fields, so that a misspelt one is refused with the near name.
+2. Each value is checked by the type of its field (`check_value`), and by the range of its option.
+3. Its rules say what does not go together (`exclusive`, `requires`, `together`, or a function).
+
+`pydantic`, which checks content, would double the time that `--help` takes.
 """
 
 import operator
@@ -81,8 +87,11 @@ def together(name: str, *others: str) -> Rule:
     both_ways = [requires(name, *others), *(requires(other, name) for other in others)]
 
     def first_fault(record: Any) -> str | None:
-        faults = (rule(record) for rule in both_ways)
-        return next((fault for fault in faults if fault), None)
+        for rule in both_ways:
+            fault = rule(record)
+            if fault:
+                return fault
+        return None
 
     return first_fault
 
@@ -103,7 +112,9 @@ def is_stated(record: Any, name: str) -> bool:
     value = getattr(record, name)
     if default is MISSING:
         return bool(value)
-    return value is not None if default is None else bool(value != default)
+    if default is None:
+        return value is not None
+    return bool(value != default)
 
 
 def first_stated(record: Any) -> str:
@@ -148,7 +159,7 @@ def is_whole(value: object) -> bool:
         operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         return False
-    return not isinstance(value, bool)
+    return not isinstance(value, bool)  # which is an int to Python
 
 
 def _is_number(value: object) -> TypeGuard[float]:
@@ -205,8 +216,10 @@ def _fault(value: object, kind: Any) -> Fault | None:
     if isinstance(origin, type) and issubclass(origin, Mapping):
         if not isinstance(value, Mapping):
             return value, ""
-        key, entry = get_args(kind)
-        return _first_fault([*((each, key) for each in value), *((each, entry) for each in value.values())])
+        key_kind, entry_kind = get_args(kind)
+        keys = [(key, key_kind) for key in value]
+        entries = [(entry, entry_kind) for entry in value.values()]
+        return _first_fault(keys + entries)
     if isinstance(origin, type) and issubclass(origin, Collection):
         return _items_fault(value, origin, get_args(kind))
     return None
@@ -214,6 +227,7 @@ def _fault(value: object, kind: Any) -> Fault | None:
 
 def _items_fault(value: object, origin: type, kinds: Sequence[Any]) -> Fault | None:
     """What is wrong with a list or another collection, or with one of its items."""
+    # A list may stand for a tuple, as in Python callers and JSON; a text is no list of characters.
     accepted = (origin, list) if origin is tuple else origin
     if not isinstance(value, accepted) or isinstance(value, str | bytes):
         return value, ""
@@ -228,12 +242,18 @@ def words_of(kind: object) -> tuple[str, ...]:
     alternatives = [each for each in _alternatives(kind) if each is not NoneType]
     if not all(get_origin(each) is Literal for each in alternatives):
         return ()
-    return tuple(str(word) for each in alternatives for word in get_args(each))
+    words: list[str] = []
+    for each in alternatives:
+        words += map(str, get_args(each))
+    return tuple(words)
 
 
 def _first_fault(items: Iterable[tuple[object, Any]]) -> Fault | None:
-    faults = (_type_fault(item, kind) for item, kind in items)
-    return next((fault for fault in faults if fault), None)
+    for item, kind in items:
+        fault = _type_fault(item, kind)
+        if fault:
+            return fault
+    return None
 
 
 def _type_name(kind: Any) -> str:

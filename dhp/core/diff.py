@@ -1,7 +1,12 @@
 """Differences between two texts, in linear time for long ones.
 
-Texts are cut at stretches that stand once in both and in the same order; what lies between two cuts is
-compared by itself. So a long text with few changes takes time in proportion to its length.
+How two texts are compared:
+
+1. Long ones are cut into parts that belong together (`text_parts`, `parts`): at stretches that stand once in
+   both and in the same order. So a long text with few changes takes time in proportion to its length.
+2. Each part is cut into pieces, characters, words or sentences, and these are aligned (`_edits`).
+3. `audit` counts the edits. `diff` shows them, `excerpt` those around the first changes of a long text, and
+   `snippet` those that fit into a line.
 """
 
 import re
@@ -39,11 +44,11 @@ def parts(old: Sequence[str], new: Sequence[str]) -> Iterator[Pair]:
     if max(len(old), len(new)) <= LONG:
         yield old, new
         return
-    start = 0, 0
+    start_old, start_new = 0, 0
     for i, j in [*_anchors(old, new), (len(old), len(new))]:
-        if max(i - start[0], j - start[1]) >= _PART or i == len(old):
-            yield from _shares(old[start[0] : i], new[start[1] : j])
-            start = i, j
+        if max(i - start_old, j - start_new) >= _PART or i == len(old):
+            yield from _shares(old[start_old:i], new[start_new:j])
+            start_old, start_new = i, j
 
 
 def text_parts(old: str, new: str) -> Iterator[tuple[str, str]]:
@@ -53,20 +58,22 @@ def text_parts(old: str, new: str) -> Iterator[tuple[str, str]]:
     not, what is left is one part up to the end that both share. A way from one text to the other, found by
     comparing part with part, may be longer than the shortest.
     """
-    start, (i, j) = (0, 0), (0, 0)
+    start_old = start_new = 0  # of the part that is not yet yielded
+    i = j = 0  # from here on nothing is compared yet
     while True:
         same = shared(old, new, i, j)
         space = old.rfind(" ", i, i + same)
-        if space > i:
-            cut = space, j + space - i
-            yield old[start[0] : cut[0]], new[start[1] : cut[1]]
-            start = cut
+        if space > i:  # what is equal is a part of its own, which nobody compares again
+            cut_new = j + space - i
+            yield old[start_old:space], new[start_new:cut_new]
+            start_old, start_new = space, cut_new
         behind = _behind_change(old, new, i + same, j + same)
         if behind is None:
             break
-        yield old[start[0] : behind[0]], new[start[1] : behind[1]]
-        start = i, j = behind
-    rest_old, rest_new = old[start[0] :], new[start[1] :]
+        i, j = behind
+        yield old[start_old:i], new[start_new:j]
+        start_old, start_new = i, j
+    rest_old, rest_new = old[start_old:], new[start_new:]
     end = shared(rest_old[::-1], rest_new[::-1])
     # The end begins at a space; what is before it is one part.
     space = rest_old.find(" ", len(rest_old) - end) if end else -1
@@ -77,6 +84,7 @@ def text_parts(old: str, new: str) -> Iterator[tuple[str, str]]:
 
 def shared(old: str, new: str, i: int = 0, j: int = 0) -> int:
     """How many characters are the same from `old[i]` and `new[j]` on."""
+    # Slices are compared in C: twice as long a one each time until two differ, then halves of the last one.
     most = min(len(old) - i, len(new) - j)
     same, step = 0, 64
     while same < most and old[i + same : i + same + step] == new[j + same : j + same + step]:
@@ -108,8 +116,7 @@ def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
 
     None if most are not: the sequences then hold the same things in another order.
     """
-    once_new = {item for item, count in Counter(new).items() if count == 1}
-    once = {item for item, count in Counter(old).items() if count == 1} & once_new
+    once = _standing_once(old) & _standing_once(new)
     places = {item: j for j, item in enumerate(new) if item in once}
     pairs = [(i, places[item]) for i, item in enumerate(old) if item in once]
     # The longest increasing subsequence: for each length the last pair of the chain that ends lowest.
@@ -124,6 +131,10 @@ def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
         chain.append(pairs[number])
         number = before[number]
     return chain[::-1] if 2 * len(chain) >= len(pairs) else []
+
+
+def _standing_once(items: Sequence[str]) -> set[str]:
+    return {item for item, count in Counter(items).items() if count == 1}
 
 
 def _shares(old: Sequence[str], new: Sequence[str]) -> Iterator[Pair]:
@@ -167,8 +178,10 @@ def diff(before: str, after: str, level: str) -> list[tuple[Operation, str]]:
     edits = [edit for old, new in pairs for edit in _edits(old, new, level)]
     operations: list[tuple[Operation, str]] = []
     for equal, run in groupby(edits, key=lambda edit: edit[0]):
-        _, deleted, inserted = zip(*run, strict=True)
-        gone, come = "".join(deleted), "".join(inserted)
+        gone = come = ""
+        for _, deleted, inserted in run:
+            gone += deleted
+            come += inserted
         if gone and level == "sentence":
             gone = f" {gone.strip()} "  # keeps clear of its neighbours
         operations += [("=", come)] if equal else [("-", gone), ("+", come)]
@@ -185,6 +198,7 @@ def _is_replaced(before: str, after: str, operations: Sequence[tuple[Operation, 
 
 def _matched(before: str, after: str, level: str) -> Iterator[Pair]:
     """The pieces of both texts, cut into parts that are compared with each other alone."""
+    # A part may end within a sentence.
     long = level != "sentence" and max(len(before), len(after)) > LONG
     for old, new in text_parts(before, after) if long else [(before, after)]:
         if old == new:
@@ -257,19 +271,23 @@ def snippet(pieces: Sequence[tuple[Operation, str]]) -> list[tuple[Operation, st
 
     At most about 300 characters; empty if nothing changed.
     """
-    first = next((index for index, (operation, _) in enumerate(pieces) if operation != "="), None)
-    if first is None:
+    changed = [index for index, (operation, _) in enumerate(pieces) if operation != "="]
+    if not changed:
         return []
+    first = changed[0]
+    begin = max(first - 1, 0)  # with the piece before the change
     operations: list[tuple[Operation, str]] = []
-    for index, (operation, piece) in enumerate(pieces[max(first - 1, 0) :], max(first - 1, 0)):
+    for index, (operation, piece) in enumerate(pieces[begin:], begin):
         text = " ".join(f"x{piece}x".split())[1:-1]  # keeps a space at either end
         room = _AROUND if operation == "=" else _CHANGED
         cut = len(text) > room
-        if index < first:
-            operations.append((operation, f"… {_whole_words(text[-room:])}" if cut else text))
-            continue
-        operations.append((operation, f"{_whole_words(text[:room][::-1])[::-1]} …" if cut else text))
-        if (cut and operation == "=") or sum(len(shown) for _, shown in operations) >= _WHOLE:
+        if cut and index < first:
+            text = f"… {_whole_words(text[-room:])}"
+        elif cut:  # backwards, as here it is the last word that may be cut
+            text = f"{_whole_words(text[:room][::-1])[::-1]} …"
+        operations.append((operation, text))
+        is_last = cut and operation == "=" and index >= first
+        if is_last or (index >= first and sum(len(shown) for _, shown in operations) >= _WHOLE):
             break
     return operations
 

@@ -1,7 +1,12 @@
 """Options of settings, and the keywords that callers state.
 
-The command line, configuration files, messages and the reference page are made of the options in the fields
-of settings records (`dhp.cli.options`).
+A setting is declared once, as a field that `option` makes. From there it goes two ways:
+
+- In Python `keywords_of` lets a function take the fields of a record as its keywords, and makes the record.
+- On the command line `dhp.cli.options` makes an option of each field. Configuration files, messages and the
+  reference page follow from these.
+
+Either way the record checks itself; see `dhp.core.checks.Checked`.
 """
 
 import inspect
@@ -71,10 +76,13 @@ def _inner_fields(record: Any) -> dict[str, tuple[str, ...]]:
     inner: dict[str, tuple[str, ...]] = {}
     for part in parts:
         default = part.default_factory() if isinstance(part.default_factory, type) else part.default
-        if is_dataclass(default) and not isinstance(default, type):
-            further = {name: (part.name, *path) for name, path in _inner_fields(default).items()}
-            inner = further | {each.name: (part.name,) for each in fields(default)} | inner
-    return {name: path for name, path in inner.items() if name not in {part.name for part in parts}}
+        if not is_dataclass(default) or isinstance(default, type):
+            continue
+        # If two records have a field of one name, it is that of the outer or earlier record.
+        further = {name: (part.name, *path) for name, path in _inner_fields(default).items()}
+        inner = further | {each.name: (part.name,) for each in fields(default)} | inner
+    names = {part.name for part in parts}
+    return {name: path for name, path in inner.items() if name not in names}
 
 
 def _gathered(
@@ -82,6 +90,7 @@ def _gathered(
 ) -> dict[str, Any]:
     """The keywords of a record, those of settings records put into these."""
     defaults = {part.name: part.default for part in fields(record)}
+    # First the records that are given as a whole: a field that is given by itself changes them.
     gathered = {name: value for name, value in keywords.items() if name not in inner}
     for name, value in keywords.items():
         if name in inner:
@@ -92,9 +101,10 @@ def _gathered(
 
 def _with(record: Any, path: Sequence[str], name: str, value: object) -> Any:
     """A record with another value in one of its fields, or in one of a record that the path leads to."""
-    if not path:
-        return replace(record, **{name: value})
-    return replace(record, **{path[0]: _with(getattr(record, path[0]), path[1:], name, value)})
+    if path:
+        outer, *rest = path
+        name, value = outer, _with(getattr(record, outer), rest, name, value)
+    return replace(record, **{name: value})
 
 
 def as_list(value: object) -> list[Any]:
@@ -104,6 +114,7 @@ def as_list(value: object) -> list[Any]:
 
 
 _ENDS = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:\.\.+|:|-|–)\s*(-?\d+(?:\.\d+)?)\s*")
+"""Two numbers as people write a range: `1..10`, `1-10`, `1:10`."""
 
 
 def scale_ends(scale: object, name: str) -> tuple[float, float]:

@@ -1,4 +1,10 @@
-"""Schema of protocol files, and of the wording of their prompts."""
+"""Schema of protocol files, and of the wording of their prompts.
+
+A `Protocol` says how a judge is asked and read: form of the answer, steps, samples, temperature. A `Wording`
+holds the texts of the prompts in one language. A prompt is made of the parts in `PARTS`: each is the text of
+the wording, unless the protocol replaces it. What does not go together is refused when a file is read, so
+that no other module has to ask.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Annotated, Any, Literal, get_args
@@ -37,6 +43,7 @@ def slot_fault(part: str, text: str) -> str | None:
 
 
 def _samples(settings: dict[str, object]) -> int:
+    # A comparison is asked in both orders anyway; a rating is the mean of five answers, as in the DHP paper.
     return 1 if settings.get("answer") in PAIRWISE_FORMS else 5
 
 
@@ -110,9 +117,10 @@ class Protocol(Spec):
 
     def settings(self, *but: str) -> dict[str, object]:
         """The settings of its kind, pointwise or pairwise, as JSON; without those called `but`."""
-        others = _POINTWISE_SETTINGS if self.pairwise else _PAIRWISE_SETTINGS
-        asks_data = FORMS[self.answer].data
-        return self.model_dump(mode="json", exclude={*but, *others, *(() if asks_data else ("levels",))})
+        left_out = {*but, *(_POINTWISE_SETTINGS if self.pairwise else _PAIRWISE_SETTINGS)}
+        if not FORMS[self.answer].data:
+            left_out.add("levels")
+        return self.model_dump(mode="json", exclude=left_out)
 
     @model_validator(mode="after")
     def _kind_fits(self) -> "Protocol":
@@ -131,6 +139,7 @@ class Protocol(Spec):
             if "levels" in self.model_fields_set:
                 raise ValueError(f"levels: is for answer 'questions', unlike '{self.answer}'; leave it out")
             return self
+        # What steers how a model writes says nothing to one that writes nothing.
         silent = {"temperature": None, "top_p": None, "extraction": "parse", "ask_again": False}
         for name, only in {**silent, "persona": "none", "system": False, "final": False}.items():
             if getattr(self, name) != only:
@@ -271,6 +280,8 @@ class Wording(Spec):
         With `own_prompt` the user's own prompt replaces all of them but the request after an answer that
         cannot be read. A text for another answer form or way of asking is not among them.
         """
+        # The hash of a protocol covers these texts alone: its ratings stay comparable if a form of answers is
+        # added, or one is worded anew that it does not use.
         used: dict[str, Any] = {}
         if protocol.ask_again:
             kinds = {"label", FORMS[protocol.answer].again}
@@ -285,8 +296,9 @@ class Wording(Spec):
         for name, value in self:
             if name in ("again", "personas", "levels", *self._unused(protocol)):
                 continue
-            by_form = name in ("criterion", "answers") and isinstance(value, dict)
-            used[name] = {form: value[form] for form in forms if form in value} if by_form else value
+            if name in ("criterion", "answers") and isinstance(value, dict):
+                value = {form: value[form] for form in forms if form in value}
+            used[name] = value
         return used
 
     def _unused(self, protocol: Protocol) -> set[str]:
@@ -311,9 +323,11 @@ class Wording(Spec):
             if name in ("language", "ties", "choices") or not value:
                 continue
             part = "pair" if name == "sample" and self.pairwise else name
-            for key, texts in value.items() if isinstance(value, dict) else [("", value)]:
+            by_key = value if isinstance(value, dict) else {"": value}
+            for key, texts in by_key.items():
+                place = f"{name}.{key}".rstrip(".")
                 for text in [texts] if isinstance(texts, str) else texts:
-                    yield part, f"{name}.{key}".rstrip("."), text
+                    yield part, place, text
 
 
 _POINTWISE_TEXTS = ("steps", "reference", "personas", "levels", "auto_steps")
@@ -322,8 +336,8 @@ _PAIRWISE_TEXTS = ("system", "overall", "ties", "choices", "final")
 
 def _kinds_again(forms: Iterable[AnswerForm]) -> list[str]:
     """The kinds of what is asked for again after answers of these forms; of one text also a label."""
-    kinds = [FORMS[form].again for form in forms]
-    return [*dict.fromkeys(kinds), *(() if "scores" in kinds else ("label",))]
+    kinds = list(dict.fromkeys(FORMS[form].again for form in forms))
+    return kinds if "scores" in kinds else [*kinds, "label"]
 
 
 def _check_keys(place: str, keys: Iterable[str], wanted: Collection[str]) -> None:

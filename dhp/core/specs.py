@@ -1,7 +1,11 @@
 """Schemas of content files.
 
-Each kind of file in `perturbations`, `datasets`, `protocols` and `expert_weights` has one record here,
-which says what its keys mean and what is refused.
+Each kind of file in `perturbations`, `datasets`, `protocols` and `expert_weights` has one record here, which
+says what its keys mean and what is refused. In order: tasks with their metrics, cards of datasets, suites of
+perturbers, word lists, edits by hand, weights.
+
+`dhp.content.yaml_files` reads a file: pydantic checks types and ranges as the fields declare them, then the
+validators of the record check what goes together. An error names the file, the key and what is allowed.
 """
 
 import datetime as dt
@@ -46,7 +50,7 @@ class Spec(BaseModel):
         for rule in self.rules:
             fault = rule(self)
             if fault:
-                raise ValueError(fault.replace("`", ""))
+                raise ValueError(fault.replace("`", ""))  # keys of a file are no options
         return self
 
 
@@ -213,8 +217,9 @@ class Task(Spec):
         new = self.translations[language]
         metrics = [m.model_copy(update=dict(new.metrics[m.name])) for m in self.metrics]
         others = {k: texts for k, texts in self.translations.items() if k != language}
-        changes = {"language": language, "translations": {self.language: self._texts(), **others}}
-        return self.model_copy(update={**dict(new), **changes, "metrics": metrics})._naming_languages()
+        translations = {self.language: self._texts(), **others}
+        changes = {"language": language, "translations": translations, "metrics": metrics}
+        return self.model_copy(update={**dict(new), **changes})._naming_languages()
 
     @property
     def names_languages(self) -> bool:
@@ -226,14 +231,16 @@ class Task(Spec):
             return self
         source = language_name(self.source_language, self.language)
         output = language_name(self.output_language, self.language) or _UNKNOWN[self.language]
+        # A source whose language is not known has no name: its slot vanishes with the space before it.
         named = self.instruction.replace("{{source_language}}", source).replace("{{output_language}}", output)
         return self.model_copy(update={"instruction": " ".join(named.split())})
 
     def _texts(self) -> TaskTexts:
-        metrics = {
-            m.name: MetricTexts(**{f: getattr(m, f) for f in MetricTexts.model_fields}) for m in self.metrics
-        }
-        texts = {f: getattr(self, f) for f in TaskTexts.model_fields if f != "metrics"}
+        metrics = {}
+        for metric in self.metrics:
+            texts_of_metric = {name: getattr(metric, name) for name in MetricTexts.model_fields}
+            metrics[metric.name] = MetricTexts(**texts_of_metric)
+        texts = {name: getattr(self, name) for name in TaskTexts.model_fields if name != "metrics"}
         return TaskTexts(**texts, metrics=metrics)
 
 
@@ -423,7 +430,10 @@ class Suite(Spec):
     @property
     def variants(self) -> tuple[Variant, ...]:
         """All variants, in the order of the file."""
-        return tuple(v for name, use in self.perturbers.items() for v in use.variants(name))
+        variants: list[Variant] = []
+        for name, use in self.perturbers.items():
+            variants += use.variants(name)
+        return tuple(variants)
 
     def with_perturbers(self, perturbers: Mapping[str, PerturberUse]) -> "Suite":
         """The suite with these perturbers in place of its own."""
@@ -541,18 +551,20 @@ class Weights(Spec):
         """The weights with the shares of the votes as rows of `tasks`."""
         tasks = dict(self.tasks)
         for task, votes in self.votes.items():
-            shares = {p: {m: n / sum(row.values()) for m, n in row.items()} for p, row in votes.items()}
-            tasks[task] = {**tasks.get(task, {}), **shares}
+            rows = dict(tasks.get(task, {}))
+            for perturber, row in votes.items():
+                total = sum(row.values())  # at least one, as `_votes_count` holds
+                rows[perturber] = {metric: count / total for metric, count in row.items()}
+            tasks[task] = rows
         return self.model_copy(update={"tasks": tasks})
 
     @model_validator(mode="after")
     def _rows_sum_to_one(self) -> "Weights":
         for task, rows in self.tasks.items():
             for perturber, row in rows.items():
-                if abs(sum(row.values()) - 1) > 1e-6:
-                    raise ValueError(
-                        f"tasks.{task}.{perturber}: weights must sum to 1, not {sum(row.values()):g}"
-                    )
+                total = sum(row.values())
+                if abs(total - 1) > 1e-6:  # room for weights that were rounded to seven digits
+                    raise ValueError(f"tasks.{task}.{perturber}: weights must sum to 1, not {total:g}")
         return self
 
     @model_validator(mode="after")
@@ -564,6 +576,7 @@ class Weights(Spec):
                     raise ValueError(f"{place}: is also in tasks; give weights or votes, not both")
                 if total == 0:
                     raise ValueError(f"{place}: has no votes; must have at least one")
+                # An expert votes for one metric; those without an answer have no vote.
                 if self.experts is not None and total > self.experts:
                     raise ValueError(f"{place}: {total} votes of {self.experts} experts; must be one each")
         lacking = [task for task in self.agreement if task not in self.votes]
