@@ -1,10 +1,15 @@
 """Code and data that stand in a text without a fence: they are no prose, though nothing marks them.
 
-One principle for all languages: prose is words in a row, code and data are signs. A token is a *word*
-(letters, with the marks of a sentence round them), a *sign* (`x=1`, `--all`, `foo(bar)`, `snake_case`, `};`)
-or, as a number or an address, neither. A line with words in a row is prose, another one with a sign is code,
-and one with neither is what the lines beside it are. Beside that counts only what lines say together: they
-parse, are a table or a record, are nested, are all comments, or stand between an opening and a closing mark.
+One principle for all languages: prose is words in a row, code and data are signs.
+
+1. A token is a *word* (letters, with the marks of a sentence round them), a *sign* (`x=1`, `--all`,
+   `foo(bar)`, `snake_case`, `};`) or, as a number or an address, neither (`_token`).
+2. A line with words in a row is prose, another one with a sign is code, and one with neither is what the
+   lines beside it are (`_looks`).
+3. Lines without a blank one between them are a block. It is code by the shares of these lines, or by what
+   they say together: they parse, or are a table or a record (`is_code`).
+4. Code grows over the lines beside it that are part of it, such as comments, nested lines and what stands
+   between an opening and a closing mark (`code_lines`).
 """
 
 import ast
@@ -68,12 +73,12 @@ def _token(token: str, *, first: bool) -> _Token:
         return _Token.CAPITALS if core.isupper() and len(core) > 1 else _Token.WORD
     if token == "|":
         return _Token.BAR
-    says_nothing = _NUMBER.fullmatch(core) or _MARKS.fullmatch(token) or _ADDRESS.fullmatch(token)
-    return (
-        _Token.NEITHER
-        if says_nothing or (not first and (_TOPIC.fullmatch(token) or _MENTION.fullmatch(token)))
-        else _Token.SIGN
-    )
+    if _NUMBER.fullmatch(core) or _MARKS.fullmatch(token) or _ADDRESS.fullmatch(token):
+        return _Token.NEITHER
+    # At the start of a line `#word` may be a comment and `@name` a decorator.
+    if not first and (_TOPIC.fullmatch(token) or _MENTION.fullmatch(token)):
+        return _Token.NEITHER
+    return _Token.SIGN
 
 
 def is_sign(token: str) -> bool:
@@ -91,7 +96,7 @@ def _counts(line: str) -> tuple[int, int, int]:
     signs = words = row = longest = 0
     tokens = _INLINE.sub(r"\1", line[:_BEGINNING]).split()
     if len(tokens) > 2 and _MENTION.fullmatch(tokens[0]):
-        del tokens[0]
+        del tokens[0]  # whom a post answers; no decorator has words behind it
     for place, text in enumerate(tokens):
         token = _token(text, first=place == 0)
         if token in (_Token.SIGN, _Token.BAR):
@@ -169,13 +174,16 @@ def is_code(lines: Sequence[str]) -> bool:
     if _is_table(lines) or _is_record(lines):
         return True
     looks = [_looks(line) for line in lines]
+    # A line that opens nested ones is code, though it may be words: `try:`, `for each item:`.
     for i, (above, below) in enumerate(pairwise(lines)):
         if _opens(above) and _indent(below) > _indent(above) and not _ITEM.match(below):
             looks[i] = _Line.CODE
     code, prose, comments = (looks.count(each) for each in (_Line.CODE, _Line.PROSE, _Line.COMMENT))
+    # No sentence ends with a semicolon or brace, so that less speaks for code.
     least = _LEAST_OF_STATEMENT if lines[-1].rstrip()[-1] in ";}" else _LEAST
     if not code or code + comments < least * len(lines):
         return False
+    # Prose with a formula or a command in it begins like prose, or holds a whole sentence.
     begins = looks[0] is _Line.PROSE and not lines[0].lstrip()[0].islower()
     return code > prose or not (begins or any(map(_SENTENCE.fullmatch, lines)))
 
@@ -200,7 +208,7 @@ _CELL = re.compile(r"\"[^\"]*\"")
 
 def _is_table(lines: Sequence[str]) -> bool:
     """Lines of as many values each; in prose a space follows a comma."""
-    plain = [_CELL.sub("x", line.strip()) for line in lines]
+    plain = [_CELL.sub("x", line.strip()) for line in lines]  # a quoted value may hold separators
     for separator, least in _SEPARATORS.items():
         counts = {line.count(separator) for line in plain}
         if len(counts) == 1 and counts.pop() >= least:
@@ -220,8 +228,10 @@ def _is_record(lines: Sequence[str]) -> bool:
     keys = [_KEY.fullmatch(line) for line in lines if _indent(line) == left and not _ENTRY.match(line)]
     known = [key for key in keys if key]
     names = {key["name"] for key in known}
-    if not known or len(known) < len(keys) or (len(names) < len(keys) and len(keys) == len(lines)):
-        return False  # who speaks in a conversation comes again
+    if not known or len(known) < len(keys):
+        return False
+    if len(names) < len(keys) and len(keys) == len(lines):
+        return False  # a conversation: who speaks in it comes again
     below = [line for line in lines if _indent(line) > left]
     if any(_KEY.fullmatch(line) or _looks(line) is _Line.CODE for line in below):
         return True
@@ -248,6 +258,7 @@ def parses(text: str) -> bool:
             return isinstance(json.loads(plain), dict | list)
         except (ValueError, RecursionError):
             pass
+    # Prose seldom holds any of these: most texts need not be parsed.
     if not any(sign in plain for sign in ("=", "(", "[", "{", ":", "import")):
         return False
     try:
@@ -273,11 +284,11 @@ def _is_call(tree: ast.Module, text: str) -> bool:
 def code_lines(lines: Sequence[str], plain: Sequence[bool]) -> list[bool]:
     """Whether each line is one of code or data; `plain` says which lines may be prose."""
     marked = [False] * len(lines)
-    if all(plain) and parses("\n".join(lines)):
+    if all(plain) and parses("\n".join(lines)):  # with the blank lines, which end blocks
         return [True] * len(lines)
     for start, end in _blocks(lines, plain):
         first, last = _without_prose(lines, start, end)
-        least = 1 if (first, last) == (start, end) else 2
+        least = 1 if (first, last) == (start, end) else 2  # one line amid prose is a part of the sentence
         if last - first >= least and is_code(lines[first:last]):
             marked[first:last] = [True] * (last - first)
     for i in _enclosed(lines):
@@ -286,17 +297,19 @@ def code_lines(lines: Sequence[str], plain: Sequence[bool]) -> list[bool]:
         if _are_comments(above, below):
             marked[i] = marked[i + 1] = True
     _grow(lines, plain, marked)
+    # A comment beside code, `# like this`, would elsewhere be a heading. Down and up, as several may follow.
     for i in (*range(len(lines)), *reversed(range(len(lines)))):
-        touches = any(0 <= beside < len(lines) and marked[beside] for beside in (i - 1, i + 1))
-        if touches and not plain[i] and _COMMENT.fullmatch(lines[i]):
-            marked[i] = True  # a comment that elsewhere would be a heading
+        above = i > 0 and marked[i - 1]
+        below = i + 1 < len(lines) and marked[i + 1]
+        if (above or below) and not plain[i] and _COMMENT.fullmatch(lines[i]):
+            marked[i] = True
     return marked
 
 
 def _blocks(lines: Sequence[str], plain: Sequence[bool]) -> Iterator[tuple[int, int]]:
     """First line and end of each run of lines that are not blank."""
     start = None
-    for i, line in enumerate([*lines, ""]):
+    for i, line in enumerate([*lines, ""]):  # the blank line ends the last run
         inside = i < len(lines) and plain[i] and bool(line.strip())
         if inside and start is None:
             start = i
@@ -340,8 +353,10 @@ def _enclosed(lines: Sequence[str]) -> Iterator[int]:
     while i < len(lines):
         closing = _opened(lines[i])
         begins = lines[i].lstrip().startswith(_OPENING)
-        last = next((k for k in range(i + 1, len(lines)) if closing(lines[k])), None) if closing else None
-        if closing and begins and last is None:  # it was cut off
+        last = None
+        if closing:
+            last = next((k for k in range(i + 1, len(lines)) if closing(lines[k])), None)
+        if closing and begins and last is None:  # it was cut off: up to the next blank line
             last = next((k for k in range(i, len(lines) - 1) if not lines[k + 1].strip()), len(lines) - 1)
         if last is not None:
             yield from range(i, last + 1)
@@ -368,8 +383,10 @@ def _opened(line: str) -> Callable[[str], bool] | None:
 
 def _grow(lines: Sequence[str], plain: Sequence[bool], marked: list[bool]) -> None:
     """Mark lines before and behind code that are part of it, over blank lines."""
-    rest = list(_blocks(lines, [may and not is_marked for may, is_marked in zip(plain, marked, strict=True)]))
+    may_be_prose = [may and not is_code for may, is_code in zip(plain, marked, strict=True)]
+    rest = list(_blocks(lines, may_be_prose))
     stated = [i for i, line in enumerate(lines) if plain[i] and line.strip()]
+    # Down and up, as a block may be part of code by the block that was marked before it.
     for start, end in (*rest, *reversed(rest)):
         before = next((i for i in reversed(stated) if i < start), None)
         behind = next((i for i in stated if i >= end), None)
@@ -385,8 +402,10 @@ def _is_part(lines: Sequence[str], *, between: bool) -> bool:
     looks = [_looks(line) for line in lines]
     if between and _Line.PROSE not in looks:
         return True
-    return all(
-        look in (_Line.CODE, _Line.COMMENT)
-        or (_PART.fullmatch(line) and (look is _Line.OPEN or not _ITEM.match(line)))
-        for look, line in zip(looks, lines, strict=True)
-    )
+    for look, line in zip(looks, lines, strict=True):
+        if look in (_Line.CODE, _Line.COMMENT):
+            continue
+        may_be_item = look is not _Line.OPEN and _ITEM.match(line)
+        if may_be_item or not _PART.fullmatch(line):
+            return False
+    return True

@@ -1,8 +1,12 @@
 """What is no prose in a text: Markdown, the marks of lists, and the lines that are boundaries; any language.
 
 Language models answer in Markdown. Code, tables, headings, links and the marks of lists must neither be cut
-into sentences nor be damaged inside. `masked` hides them behind private-use characters, one for each letter,
-so that positions stay and rules for letters, words, numbers and sentences pass over them.
+into sentences nor be damaged inside.
+
+How it works: `_structure` reads a text line by line. It finds the lines that are no prose, then the marks of
+lists, then which lines are one paragraph that was broken at a width. `masked` hides all that is no prose
+behind private-use characters, one for each letter, so that positions stay and rules for letters, words,
+numbers and sentences pass over it. `in_prose` cuts what is left, piece by piece.
 """
 
 import functools
@@ -100,6 +104,7 @@ def masked(text: str, *, codes: bool = False) -> Masked:
         return Masked(text, {})
     pieces: dict[str, str] = {}
     parts, end = list[str](), 0
+    # There are 65,520 signs: what a longer text holds behind them is not hidden.
     for code, (start, stop) in zip(_SIGNS, hidden, strict=False):
         if start >= end:  # an address may stand in the mark of a list
             pieces[chr(code)] = text[start:stop]
@@ -126,6 +131,7 @@ def _apart(text: str, hidden: Sequence[Span]) -> Iterator[Span]:
 def _signs(text: str) -> Iterator[Span]:
     """The tokens that are signs of code, without the marks of the sentence round them."""
     for token in _TOKEN.finditer(text):
+        # Most tokens are plain words: told by these quick tests, they need none of the patterns.
         is_plain = token[0].isalpha() and (token[0].islower() or token[0].istitle())
         if not is_plain and is_sign(token[0]):
             bare = _ROUND.fullmatch(token[0])
@@ -155,6 +161,7 @@ def in_prose(text: str, split: Callable[[str], Iterable[Span]]) -> list[Span]:
     spans = list[Span]()
     for start, end in _structure(text).pieces:
         for a, b in split(shown[start:end]):
+            # The last span opened bold words and did not close them: what follows belongs to it.
             if spans and spans[-1][0] >= start and text.count("**", *spans[-1]) % 2:
                 spans[-1] = spans[-1][0], start + b
             else:
@@ -200,32 +207,33 @@ def _structure(text: str) -> _Structure:
     is_maskable = not _RUN.search(text)  # else no code could be hidden
     code = code_lines(shown, may_be_prose) if is_maskable else [False] * len(lines)
     fixed = [marked or of_code for marked, of_code in zip(fixed, code, strict=True)]
-    inline = [
-        match.span()
-        for (a, b), is_fixed in zip(lines, fixed, strict=True)
-        if not is_fixed
-        for match in _INLINE.finditer(text, a, b)
-    ]
     items = {i: (lines[i][0] + a, lines[i][0] + b) for i, (a, b) in _items(shown, fixed)}
-    inside = [
-        span
-        for i, (a, b) in enumerate(lines)
-        if not fixed[i]
-        for span in _inside(text, (items[i][1] if i in items else a, b), i in items)
-        if not _meets(span, inline)
-    ]
+    inline: list[Span] = []
+    for (a, b), is_fixed in zip(lines, fixed, strict=True):
+        if not is_fixed:
+            inline += [match.span() for match in _INLINE.finditer(text, a, b)]
+    inside: list[Span] = []
+    for i, (a, b) in enumerate(lines):
+        if not fixed[i]:
+            behind_mark = (items[i][1], b) if i in items else (a, b)
+            marks = _inside(text, behind_mark, i in items)
+            inside += [span for span in marks if not _meets(span, inline)]
     cuts = [start for start, _ in inside]
     pieces: list[tuple[int, int]] = []
     for a, b in _paragraphs(lines, shown, fixed, items):
         bounds = [a, *(cut for cut in cuts if a < cut < b), b]
         pieces += pairwise(bounds)
-    whole = [line for line, is_fixed in zip(lines, fixed, strict=True) if is_fixed and line[0] < line[1]]
     return _Structure(
-        tuple(pieces),
-        tuple(sorted([*whole, *inline])),
-        tuple(sorted([*items.values(), *inside])),
-        tuple(line for line, of_code in zip(lines, code, strict=True) if of_code and line[0] < line[1]),
+        pieces=tuple(pieces),
+        fixed=tuple(sorted([*_marked(lines, fixed), *inline])),
+        marks=tuple(sorted([*items.values(), *inside])),
+        code=tuple(_marked(lines, code)),
     )
+
+
+def _marked(lines: Sequence[Span], marks: Sequence[bool]) -> list[Span]:
+    """The lines that are marked and not empty."""
+    return [(a, b) for (a, b), mark in zip(lines, marks, strict=True) if mark and a < b]
 
 
 def _lines(text: str) -> Iterator[Span]:
@@ -248,13 +256,13 @@ def _fixed_lines(lines: Sequence[str]) -> list[bool]:
             fixed[i], fence = True, mark[1]
         elif "|" in line and _TABLE_RULE.fullmatch(line):
             fixed[i] = table = True
-            fixed[max(i - 1, 0)] = True
+            fixed[max(i - 1, 0)] = True  # the heads of the columns
         elif table and "|" in line:
             fixed[i] = True
         else:
             table = False
             fixed[i] = _HEADING.fullmatch(line) is not None
-            if i and lines[i - 1].strip() and _UNDERLINE.fullmatch(line):
+            if i and lines[i - 1].strip() and _UNDERLINE.fullmatch(line):  # a heading with `===` below it
                 fixed[i - 1] = fixed[i] = True
     return fixed
 
@@ -319,6 +327,7 @@ def _paragraphs(
         broken = any(
             _runs_on(shown[a], shown[b]) or _is_full(shown[a], shown[b], width) for a, b in pairwise(group)
         )
+        # One line that goes on in the next shows that a program broke all of them.
         if broken:
             yield lines[group[0]][0], lines[group[-1]][1]
         else:
@@ -373,7 +382,8 @@ def _next_word(line: str, following: str) -> int:
     Chinese and Japanese lines are broken anywhere, but not before or behind certain marks, which go along.
     """
     start = following.lstrip()
-    if columns(line.rstrip()[-1]) == 1 == columns(start[0]):
+    is_narrow = columns(line.rstrip()[-1]) == 1 == columns(start[0])
+    if is_narrow:
         return 1 + columns(start.split(maxsplit=1)[0])
     latin = _LATIN_WORD.match(start)
     return _WIDE + (columns(latin.group()) if latin else _WIDE)
