@@ -8,7 +8,7 @@ from types import ModuleType
 from dhp.core.hiding import hidden
 
 _MOST_NAMES = 200
-"""That a message lists."""
+"""Names that a message lists."""
 
 
 _QUOTED = "`\u2060"
@@ -145,6 +145,7 @@ def broken_installation(error: BaseException) -> str | None:
 
 def imported(load: Callable[[], object], place: str) -> object:
     """What `load` returns; whatever somebody else's module raises becomes an `InputError` at `place`."""
+    # SystemExit, as a script of the user's may call `sys.exit` where it is imported.
     try:
         return load()
     except (Exception, SystemExit) as e:
@@ -153,7 +154,7 @@ def imported(load: Callable[[], object], place: str) -> object:
 
 def imported_module(name: str, place: str) -> ModuleType:
     """A module by its name, of the working directory too; raises `InputError` if it cannot be imported."""
-    if "" not in sys.path:
+    if "" not in sys.path:  # a console script has its own folder there, and not the working directory
         sys.path.insert(0, "")
     module = imported(lambda: importlib.import_module(name), place)
     assert isinstance(module, ModuleType)

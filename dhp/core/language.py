@@ -75,7 +75,7 @@ WITHOUT_SPACES = frozenset("zh ja th lo km my".split())
 def declared_language(name: str | None) -> str | None:
     """The code of a language that is given as a tag (`de`, `zh-Hant`) or by its English name.
 
-    What is neither is kept as it is, in lower case: no perturber knows it. None stays None.
+    Any other text is returned in lower case: no perturber knows such a language. None stays None.
     """
     if name is None or not name.strip():
         return None
@@ -99,11 +99,13 @@ def text_language(text: str, declared: str | None = None) -> str | None:
         return None
     letters = len(_LETTER.findall(text))
     for language, script in _OF_ONE_LANGUAGE.items():
-        if 2 * sum(c.isalpha() for c in script.findall(text)) > letters:
-            if language != "cjk":
-                return language
-            kana = len(re.findall(f"[{_KANA}]", text))
-            return "ja" if kana >= _LEAST_KANA * len(script.findall(text)) else "zh"
+        of_script = script.findall(text)
+        if 2 * sum(map(str.isalpha, of_script)) <= letters:
+            continue
+        if language != "cjk":
+            return language
+        kana = len(re.findall(f"[{_KANA}]", text))
+        return "ja" if kana >= _LEAST_KANA * len(of_script) else "zh"
     return None
 
 
@@ -111,4 +113,5 @@ def language_name(code: str | None, language: str = "en") -> str:
     """What a language is called in English or Chinese; its code if no name is known, `` for None."""
     if code is None or code not in NAMES:
         return code or ""
-    return NAMES[code][language == "zh"]
+    english, chinese = NAMES[code]
+    return chinese if language == "zh" else english

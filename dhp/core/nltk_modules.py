@@ -13,7 +13,8 @@ _nltk_lock = threading.Lock()
 def nltk_module(name: str) -> Any:
     """A module of NLTK without its packages, whose import takes 0.6 s and 70 MB, most of it for scipy.stats.
 
-    They are empty ones as it loads, and nothing stays in `sys.modules`: who imports NLTK gets all of it.
+    Empty packages stand in for them while the module loads. Nothing stays in `sys.modules`, so that another
+    library that imports NLTK gets all of it.
     """
     with _nltk_lock:
         site = distribution("nltk").locate_file("")

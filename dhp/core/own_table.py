@@ -57,6 +57,7 @@ class RatingsForm(Checked):
         for column in theirs:
             if column not in frame.columns:
                 raise _missing(column, frame.columns, place)
+        # A column that has our name by chance gives way to the one that the user names.
         replaced = [ours for ours in theirs.values() if ours in frame.columns and ours not in theirs]
         made = _in_small_letters(frame.drop(columns=replaced).rename(columns=theirs))
         if _is_wide(made.columns):
@@ -66,9 +67,11 @@ class RatingsForm(Checked):
         if "score" in made and not get_close_matches("metric", map(str, made.columns)):
             made = made.assign(metric=OVERALL)  # a column with a near name is one that is misspelt
         for column, name, spelt in (("model", self.name, "name"), ("dataset", self.dataset, "dataset")):
-            if name is not None and column in made:
+            if name is None:
+                continue
+            if column in made:
                 raise InputError(f"{place}: column '{column}' says it already; leave out `{spelt}`")
-            made = made if name is None else made.assign(**{column: name})
+            made = made.assign(**{column: name})
         made.attrs = dict(frame.attrs)
         return made
 
@@ -95,7 +98,8 @@ def _in_small_letters(frame: "pd.DataFrame") -> "pd.DataFrame":
     """The table with our names of columns, however their letters are written."""
     small = {name: str(name).strip().lower() for name in frame.columns}
     ours = {name: word for name, word in small.items() if word in _OURS and word not in frame.columns}
-    return frame.rename(columns=ours) if len({*ours.values()}) == len(ours) else frame
+    is_plain = len({*ours.values()}) == len(ours)  # else `Score` and `SCORE` would be one column
+    return frame.rename(columns=ours) if is_plain else frame
 
 
 def _missing(column: str, columns: Iterable[str], place: str) -> InputError:

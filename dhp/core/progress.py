@@ -1,4 +1,8 @@
-"""Progress of the stages of a run: a bar on a terminal, elsewhere plain lines at growing distances."""
+"""Progress of the stages of a run: a bar on a terminal, elsewhere plain lines at growing distances.
+
+A stage calls a `Progress`, and does not know who shows it: the command line (`progress_shown`), a function of
+the caller, or nobody (`progress_of`).
+"""
 
 import sys
 import time
@@ -85,7 +89,8 @@ def progress_shown(unit: str) -> Iterator[Show]:
                 tasks[what] = bar.add_task(printable(what), total=total, done="", cost="")
                 rates[what] = _Rate(done)
             rate = rates[what].per_second(done)
-            shown = "" if total == 1 else f"{done:,}{f'/{total:,}' if total else ''} {unit}"
+            of_total = f"/{total:,}" if total else ""
+            shown = "" if total == 1 else f"{done:,}{of_total} {unit}"
             speed = f", {rate:,.0f}/s" if rate >= 1 and total != 1 else ""
             bar.update(tasks[what], completed=done, done=shown, cost=f"{speed} {cost}".strip(" ,"))
             if done == total:
@@ -95,7 +100,7 @@ def progress_shown(unit: str) -> Iterator[Show]:
 
 
 class _Rate:
-    """How fast something went since the start."""
+    """How fast something went since the start; what an earlier command did does not count."""
 
     def __init__(self, done: int) -> None:
         self._began = time.monotonic()
@@ -116,13 +121,16 @@ def _plain(unit: str) -> Show:
         if (total == 1 and done) or time.monotonic() - printed < distance:
             return
         printed, distance = time.monotonic(), min(1.5 * distance, _MOST_SECONDS)
-        parts = [] if total == 1 else [f"{done:,}{f' of {total:,}' if total else ''} {unit}"]
+        of_total = f" of {total:,}" if total else ""
+        parts = [] if total == 1 else [f"{done:,}{of_total} {unit}"]
         speed = rate.per_second(done)
         if speed and total and done < total:
             left = round((total - done) / speed)
             parts.append(f"{speed:,.0f}/s, {left // 60}:{left % 60:02} left")
-        parts += [cost] if cost else []
-        print(f"{printable(what)}{': ' * bool(parts)}{', '.join(parts)}", file=sys.stderr)
+        if cost:
+            parts.append(cost)
+        state = ", ".join(parts)
+        print(f"{printable(what)}: {state}" if parts else printable(what), file=sys.stderr)
 
     return show
 

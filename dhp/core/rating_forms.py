@@ -1,4 +1,9 @@
-"""The forms that a judgement takes in a table: a score, a verdict, preferences, or an answer in words."""
+"""The forms that a judgement takes in a table: a score, a verdict, preferences, or an answer in words.
+
+`as_ratings` turns each form into scores: a verdict with its confidence into a point from 0 to 1
+(`_accepted`), preferences in one or both orders into a point from -1 to 1 beside the original at 0
+(`_compared`). Answers in words stay as they are, and are read by the judge's protocol.
+"""
 
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
@@ -32,7 +37,7 @@ BESIDE = "beside"
 OVERALL = "overall"
 """Metric of judgements that name none."""
 _ASIDE = 0.001
-"""How far a verdict without confidence lies from the even point."""
+"""How far a verdict lies from the even point at the least, however little sure it is."""
 ACCEPTED = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _PREFERRED = {"original": 1, "tie": 0, "degraded": -1}
 _TEXT_KEYS = ("model", "protocol", "dataset", "example", "metric", "sample")
@@ -69,8 +74,8 @@ def as_ratings(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
       is enough; a judge with no verdict in both orders of any pair was asked in one order only.
 
     An empty cell could not be read: no score, `unparsed`; of two orders a tie in that order. What was not
-    asked has no row. Without a column
-    `metric` it is `overall`. Raises `InputError` with `place` and the row for any other value.
+    asked has no row. Without a column `metric` it is `overall`. Raises `InputError` with `place` and the row
+    for any other value.
     """
     if "score" in frame:
         return frame
@@ -85,7 +90,7 @@ def as_ratings(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
         status if not is_blank(status) else "unparsed" if score != score else "scored"
         for status, score in zip(statuses, made["score"], strict=True)
     ]
-    made.attrs = dict(frame.attrs)
+    made.attrs = dict(frame.attrs)  # where the table comes from, which pandas drops
     return made
 
 
@@ -149,19 +154,25 @@ def _compared(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
         row = int(original.to_numpy().argmax()) + 1
         raise InputError(f"{place}: row {row}: compares the original with itself; must name a degraded text")
     frame = frame.assign(**{name: None for name in ORDERS if name not in frame})
-    orders = [[_one_of(_PREFERRED, *cell) for cell in _cells(frame, name, place)] for name in ORDERS]
-    pairs: list[tuple[int | None, int | None]] = list(zip(*orders, strict=True))
+    first, second = (_preferences(frame, name, place) for name in ORDERS)
+    pairs = list(zip(first, second, strict=True))
     judges = frame["model"].astype(str).tolist() if "model" in frame else [""] * len(frame)
     in_both = {judge for judge, pair in zip(judges, pairs, strict=True) if None not in pair}
-    scores, rules = zip(
-        *(_two_orders(*pair, both=judge in in_both) for judge, pair in zip(judges, pairs, strict=True)),
-        strict=True,
-    )
+    scores: list[float] = []
+    rules: list[str | None] = []
+    for judge, pair in zip(judges, pairs, strict=True):
+        score, rule = _two_orders(*pair, both=judge in in_both)
+        scores.append(score)
+        rules.append(rule)
     rated = frame.assign(score=scores, rule=pd.Series(rules, dtype=object))
     keys = [name for name in _TEXT_KEYS if name in frame]
     originals = frame.drop_duplicates(keys).assign(variant=ORIGINAL, score=0.0, rule=BESIDE)
     originals = originals.drop(columns=[n for n in ("level", "status", *ORDERS) if n in originals])
     return pd.concat([originals, rated], ignore_index=True)
+
+
+def _preferences(frame: "pd.DataFrame", column: str, place: str) -> list[int | None]:
+    return [_one_of(_PREFERRED, *cell) for cell in _cells(frame, column, place)]
 
 
 def _two_orders(first: int | None, second: int | None, *, both: bool) -> tuple[float, str | None]:
@@ -189,7 +200,7 @@ def _cells(frame: "pd.DataFrame", column: str, place: str) -> list[tuple[str | N
 def _one_of(known: dict[str, int] | dict[str, bool], text: str | None, what: str) -> Any:
     if text is None:
         return None
-    plain = text.lower().removesuffix(".0")
+    plain = text.lower().removesuffix(".0")  # pandas writes 1 so in a column with an empty cell
     if plain not in known:
         raise InputError(f"{what}; allowed: {', '.join(known)}, or nothing if it could not be read")
     return known[plain]

@@ -1,7 +1,15 @@
 """Reading a table of ratings: by rows or columns, in the forms that other programs write.
 
-Tables in columns of texts and numbers are read whole by pyarrow. Whatever does not fit (a broken row, a
-value that is nested) is read again row by row, which finds the fault and names its place.
+`read_ratings` tries in this order:
+
+1. Parquet, which pyarrow reads as it is;
+2. a log of another tool, which a plug-in reads;
+3. a table with names of columns or paths that the user gives;
+4. CSV and JSON Lines in columns of texts and numbers, which pyarrow reads whole, and fast;
+5. whatever does not fit (a broken row, a value that is nested), row by row, which finds the fault and names
+   its place.
+
+Then `RatingsForm.applied` gives the columns our names. Large tables are read in parts (`ratings_parts`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -61,6 +69,7 @@ def _separated(data: bytes, tabs: bool, repeated: Sequence[str]) -> Any:
     from pyarrow import BufferReader, csv, dictionary, float64, int32, string
 
     mark = "\t" if tabs else mark_of(data.partition(b"\n")[0].decode())
+    # pyarrow reads these in ways of its own, without an error.
     if data[:1] in (b"", b"\n") or b"\r" in data or b"\0" in data or not _is_quoted_well(data, mark):
         return None
     parse = csv.ParseOptions(delimiter=mark, newlines_in_values=b'"' in data)
@@ -75,13 +84,15 @@ def _is_quoted_well(data: bytes, mark: str) -> bool:
     """Whether each quotation mark begins or ends a value, or is doubled inside one."""
     if b'"' not in data:
         return True
-    pieces, bounds = data.split(b'"'), (mark.encode(), b"\n")
-    first, *between, last = pieces[::2] if len(pieces) % 2 else (b"x", b"x")
-    return (
-        (not first or first.endswith(bounds))
-        and all(not piece or (piece.startswith(bounds) and piece.endswith(bounds)) for piece in between)
-        and (not last or last.startswith(bounds))
-    )
+    pieces = data.split(b'"')
+    if len(pieces) % 2 == 0:  # a mark without its second one
+        return False
+    # Every second piece lies outside quotation marks. An empty one is a mark that is doubled inside a value.
+    first, *between, last = pieces[::2]
+    bounds = (mark.encode(), b"\n")
+    if (first and not first.endswith(bounds)) or (last and not last.startswith(bounds)):
+        return False
+    return all(not piece or (piece.startswith(bounds) and piece.endswith(bounds)) for piece in between)
 
 
 def _of_lines(data: bytes) -> Any:
@@ -89,7 +100,8 @@ def _of_lines(data: bytes) -> Any:
 
     data = data.strip()
     breaks = data.count(b"\n")
-    is_flat = data.count(b"{") == 1 + breaks and b"[" not in data  # a deep nest ends the process
+    # One object a line and none within it: pyarrow reads a deep nest recursively, which ends the process.
+    is_flat = data.count(b"{") == 1 + breaks and b"[" not in data
     if not is_flat or breaks != data.count(b"}\n{") or b"\r" in data:
         return None
     table = json.read_json(BufferReader(data))
@@ -145,16 +157,18 @@ def read_ratings(
     Raises `InputError` with the file, and the row if there is one.
     """
     frame: pd.DataFrame
+    logged = None if _is_parquet(path) else ratings_of_log(path, form.fields or {})
     if _is_parquet(path):
         frame = _read_parquet(path, _NAMES if categories else ())
-    elif (logged := ratings_of_log(path, form.fields or {})) is not None:
+    elif logged is not None:
+        # The paths led into entries of the log, which are no columns any more.
         frame, form = logged, replace(form, fields=None)
     elif form.fields:
         frame = form.rows_of(path)
-    elif (columns := ratings_columns(path, categories=categories)) is not None:
-        frame = columns.to_pandas()
     else:
-        frame = _read_rows(path)
+        columns = ratings_columns(path, categories=categories)
+        frame = _read_rows(path) if columns is None else columns.to_pandas()
+        del columns  # before its memory is given back
     _give_back()
     frame.attrs[_PLACE] = str(path)
     return form.applied(frame, str(path))
@@ -236,7 +250,8 @@ def _read_parquet(path: Path, repeated: Sequence[str]) -> "pd.DataFrame":
     except pyarrow.ArrowException as e:
         raise InputError(f"{path}: its parts have different columns ({reason(e)})") from None
     del tables, table
-    sparing = {"self_destruct": True, "split_blocks": True} if repeated else {}  # such columns are read-only
+    # Columns are given over one by one, not copied as a whole; they are read-only then.
+    sparing = {"self_destruct": True, "split_blocks": True} if repeated else {}
     frame: pd.DataFrame = whole.to_pandas(ignore_metadata=True, **sparing)
     return frame
 

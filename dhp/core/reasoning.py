@@ -1,4 +1,10 @@
-"""What a model thinks before it answers: mark by its marks, and cut before an answer is read."""
+"""What a model thinks before it answers: told by its marks, and cut before an answer is read.
+
+`without_reasoning` cuts in this order: the channels of gpt-oss, thoughts below a heading in words, and blocks
+between marks. Marks come from `thinking.yaml`, and from patterns for the names of such blocks. A block that
+never ends leaves no answer: what looks like one is still a thought. `unknown_mark` finds what only looks like
+a mark, so that a run can say which one is missing here.
+"""
 
 import functools
 import itertools
@@ -68,7 +74,7 @@ _RATED_LAST = re.compile(
 
 
 class _Marks(NamedTuple):
-    """The table of marks, ready to be mark."""
+    """The table of marks, ready to be used."""
 
     events: re.Pattern[str]
     """Every mark that begins or ends thoughts or reasons."""
@@ -90,9 +96,14 @@ def _marks() -> _Marks:
     names = f"(?:{_THINKING}|{_REASONS})"
     tags = [rf"{left}(?://? ?)?{names}{right}" for left, right in _SHAPES]
     tags.append(r"\[/?(?:think(?:ing)?|thoughts?)\]")  # [Analysis] is a heading
-    literal = [re.escape(mark[end]) for mark in marks for end in ("begins", "ends")]
-    around_answers = [each for row in marks for each in _answer_marks(row)]
-    around = [*around_answers, *(each for row in table["headings"] for each in _answer_marks(row))]
+    literal = []
+    around_answers: list[str] = []
+    for mark in marks:
+        literal += [re.escape(mark["begins"]), re.escape(mark["ends"])]
+        around_answers += _answer_marks(mark)
+    around = list(around_answers)
+    for heading in table["headings"]:
+        around += _answer_marks(heading)
     ends = {each.lower(): True for each in around_answers}  # thoughts may end where the answer begins
     ends |= {mark["ends"].lower(): mark.get("paired", False) for mark in marks}
     return _Marks(
@@ -115,6 +126,7 @@ def without_reasoning(text: str) -> str | None:
     The opening mark may be missing: some chat templates put it into the prompt. Blocks of reasons are cut as
     well; one that never ends is cut to the end of the text.
     """
+    # Most answers hold no mark at all: two quick tests spare them the patterns.
     small = text.lower()
     if not any(stem in small for stem in _STEMS):
         return text
@@ -139,7 +151,7 @@ def _final_channel(text: str) -> str | None:
     channels = list(_CHANNEL.finditer(text)) if "<|channel|>" in text else []
     if not channels:
         return text
-    if channels[-1][1] != "final":
+    if channels[-1][1] != "final":  # it was cut off before it answered
         return None
     return _CHANNEL_END.split(text[channels[-1].end() :])[0]
 
@@ -154,6 +166,7 @@ def _below_heading(text: str) -> str | None:
             return text[len(before) + len(ends) :].lstrip(" *") if mark else None
     if _HEADING.match(text) is None:
         return text
+    # The last heading of an answer: thoughts may weigh one answer after the other.
     answers = list(_ANSWER_HEADING.finditer(text))
     if answers:
         return text[answers[-1].start() :]
@@ -186,7 +199,7 @@ def _outside(text: str) -> str | None:
             kept.append(text[start : mark.start()])
             if closes:  # its beginning was in the prompt
                 kept.clear()
-        if kind == "thoughts" or inside != "thoughts":
+        if kind == "thoughts" or inside != "thoughts":  # a block of reasons within thoughts does not end them
             inside = "" if closes else kind
         start = mark.end()
     if inside == "thoughts":

@@ -1,4 +1,8 @@
-"""The frozen records that pass from stage to stage."""
+"""The frozen records that pass from stage to stage.
+
+In the order of a run: an `Example` of a dataset, the `Variant`s that its text is degraded by, a
+`PerturbedText` for each with the `Audit` of what was done, a `Candidate` for the judge, and its `Rating`.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -41,7 +45,7 @@ def as_call(record: Any) -> tuple[type, tuple[object, ...]]:
 
 def grouped(records: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
     """Groups of `size` records."""
-    left = iter(records)
+    left = iter(records)  # one iterator: a list would begin anew each time
     while some := tuple(islice(left, size)):
         yield some
 
@@ -97,17 +101,11 @@ class Variant:
         cls, perturber: str, level: str, method: str, degrees: Mapping[str | None, Mapping[str, object]]
     ) -> "tuple[Variant, ...]":
         """The variants of a perturber, one per degree; the key None stands for an only degree."""
-        return tuple(
-            cls(
-                perturber if degree is None else f"{perturber}.{degree}",
-                perturber,
-                level,
-                method,
-                degree,
-                params,
-            )
-            for degree, params in degrees.items()
-        )
+        variants = []
+        for degree, params in degrees.items():
+            name = perturber if degree is None else f"{perturber}.{degree}"
+            variants.append(cls(name, perturber, level, method, degree, params))
+        return tuple(variants)
 
 
 def methods(variants: Iterable[Variant], models: Mapping[str, str] = {}) -> str:

@@ -7,7 +7,7 @@ rules of our own for German ordinals and quoted speech. Why these two: docs/lang
 import functools
 import re
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 from dhp.core.markdown import in_prose
@@ -47,12 +47,13 @@ def paragraphs(text: str) -> list[str]:
     return _BLANK_LINES.split(text.strip())
 
 
-def trimmed(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def trimmed(text: str, spans: Iterable[Span]) -> list[Span]:
     """Spans without white space at their ends; one without letters or digits joins the one before it."""
-    kept: list[tuple[int, int]] = []
+    kept: list[Span] = []
     for start, end in spans:
         piece = text[start:end]
-        start, end = start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())
+        start += len(piece) - len(piece.lstrip())
+        end -= len(piece) - len(piece.rstrip())
         if any(c.isalnum() for c in text[start:end]):
             kept.append((start, end))
         elif kept and end > start:
@@ -78,30 +79,29 @@ _GERMAN_MONTH = re.compile(
 
 
 @functools.lru_cache(maxsize=32)
-def _english_spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Those of a whole text, which is asked about again for each of its kinds of damage."""
+def _english_spans(text: str) -> tuple[Span, ...]:
+    """The sentences of a whole text, which is asked about again for each of its kinds of damage."""
     return tuple(in_prose(text, _spans_in_english))
 
 
 def _spans_in_english(text: str) -> list[tuple[int, int]]:
+    # Cut first where a sentence ends for sure: degraded copies share most pieces, which are remembered.
     ends = [end for end in _LIKELY_END.finditer(text) if end[1].lower() not in _ABBREVIATIONS]
     starts = [0, *(end.end() for end in ends)]
-    return [
-        (start + a, start + b)
-        for start, end in pairwise([*starts, len(text)])
-        for a, b in _spans_of_short_piece(text[start:end])
-    ]
+    spans: list[Span] = []
+    for start, end in pairwise([*starts, len(text)]):
+        spans += [(start + a, start + b) for a, b in _spans_of_short_piece(text[start:end])]
+    return spans
 
 
 @functools.lru_cache(maxsize=32_768)
-def _spans_of_short_piece(text: str) -> tuple[tuple[int, int], ...]:
+def _spans_of_short_piece(text: str) -> tuple[Span, ...]:
     """The sentences of a short piece, which degraded copies of a text mostly share with it."""
-    spans = [
-        (piece.start() + start, piece.start() + end)
-        for piece in _CJK_STOP.finditer(text)
-        for start, end in _punkt().span_tokenize(piece.group())
-    ]
-    whole: list[tuple[int, int]] = []
+    spans: list[Span] = []
+    for piece in _CJK_STOP.finditer(text):  # Punkt knows no Chinese or Japanese marks
+        begin = piece.start()
+        spans += [(begin + start, begin + end) for start, end in _punkt().span_tokenize(piece.group())]
+    whole: list[Span] = []
     for start, end in spans:
         before = text[max(whole[-1][1] - 12, 0) : whole[-1][1]] if whole else ""
         if _GERMAN_DAY.search(before) and _GERMAN_MONTH.match(text, start):
@@ -154,7 +154,7 @@ def _spans_elsewhere(text: str, language: str) -> list[Span]:
             spans.append((start, end))
         start = end
     if language in _STOPPED:
-        spans = [part for span in spans for part in _at_stops(text, span)]
+        spans = list(chain.from_iterable(_at_stops(text, span) for span in spans))
     return trimmed(text, spans)
 
 

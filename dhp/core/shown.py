@@ -41,4 +41,5 @@ def spreadsheet_safe(cell: object) -> object:
     if not isinstance(cell, str):
         return cell
     shown = visible(cell)
+    # The signs with which OWASP says that a formula may begin ("CSV injection").
     return f"'{shown}" if shown.startswith(("=", "+", "-", "@", "\t", "\r")) else shown

@@ -25,7 +25,7 @@ def slots_fault(text: str, allowed: Collection[str], needed: Iterable[str] = ())
 def split_slots(text: str, known: Mapping[str, str] = {}) -> tuple[str, ...]:
     """Text and the names of slots in turn, if slots that are `known` are filled and no longer slots."""
     pieces = [""]
-    for place, piece in enumerate(SLOT.split(text)):
+    for place, piece in enumerate(SLOT.split(text)):  # text and names in turn
         if place % 2 == 0:
             pieces[-1] += piece
         elif piece in known:

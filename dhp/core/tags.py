@@ -13,7 +13,7 @@ def free_tag(tag: str, *texts: str) -> str:
 
     Characters that are not seen do not hide one.
     """
-    seen = [text if text.isascii() else _as_seen(text) for text in texts if "<" in text or not text.isascii()]
+    seen = [text if text.isascii() else _as_seen(text) for text in texts]
     seen = [text for text in seen if "<" in text]
     name, number = tag, 1
     while any(re.search(rf"<\s*/?\s*{re.escape(name)}", text, re.I) for text in seen):
@@ -45,8 +45,9 @@ def between_tags(text: str, tag: str) -> str | None:
 
     The tags are read in any case, with or without white space in them.
     """
-    *_, end = (None, *re.finditer(rf"<\s*/\s*{re.escape(tag)}\s*>", text, re.I))
-    if end is None:
+    ends = list(re.finditer(rf"<\s*/\s*{re.escape(tag)}\s*>", text, re.I))
+    if not ends:
         return None
-    *_, start = (None, *re.finditer(rf"<\s*{re.escape(tag)}\s*>", text[: end.start()], re.I))
-    return None if start is None else text[start.end() : end.start()].strip()
+    before_end = text[: ends[-1].start()]
+    starts = list(re.finditer(rf"<\s*{re.escape(tag)}\s*>", before_end, re.I))
+    return before_end[starts[-1].end() :].strip() if starts else None

@@ -4,6 +4,7 @@ Words of Chinese, Japanese and Thai, which set no spaces, are those of BudouX: d
 """
 
 import functools
+import itertools
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,7 +35,7 @@ def word_spans(text: str, language: str | None) -> list[Span]:
     if language not in SEGMENTED:
         raise NotApplicable(f"{language_name(language)} text cannot be split into words")
     model = SEGMENTED[language]
-    if language == "zh" and any(c in _TRADITIONAL for c in text):
+    if language == "zh" and any(c in _TRADITIONAL for c in text):  # no simplified text has any of these
         model = "zh-hant"
     spans = []
     for run in re.finditer(r"\S+", text):
@@ -52,7 +53,7 @@ def _whole_words(chunks: Iterable[str], language: str) -> list[str]:
     if language == "zh":
         return _with_whole_chinese_words(whole)
     if language == "ja":
-        return [part for chunk in whole for part in _noun_and_particle(chunk)]
+        return list(itertools.chain.from_iterable(map(_noun_and_particle, whole)))
     return whole
 
 
@@ -94,6 +95,7 @@ def _with_whole_chinese_words(chunks: Sequence[str]) -> list[str]:
 def _inside_words(run: str) -> set[int]:
     """The positions within words if a text is divided so that the product of their frequencies is highest."""
     known = _chinese_logs()
+    # For each end: the sum of logarithms of the likeliest words up to it, and where the last one starts.
     best, starts = [0.0], [0]
     for end in range(1, len(run) + 1):
         start = end - 1
@@ -104,6 +106,7 @@ def _inside_words(run: str) -> set[int]:
                 start, likely = longer, best[longer] + word
         best.append(likely)
         starts.append(start)
+    # Back from the end, word by word.
     inside, end = set[int](), len(run)
     while end:
         inside.update(range(starts[end] + 1, end))
@@ -151,8 +154,10 @@ def _parser(model: str) -> Any:
 
 def words(text: str) -> list[str]:
     """Tokens of NLTK's word tokeniser that hold a letter or digit; punctuation marks do not count."""
-    tokens = (token for sentence in sentences(text) for token in _treebank().tokenize(sentence))
-    return [token for token in tokens if any(c.isalnum() for c in token)]
+    tokens: list[str] = []
+    for sentence in sentences(text):
+        tokens += _treebank().tokenize(sentence)
+    return [token for token in tokens if any(map(str.isalnum, token))]
 
 
 @functools.cache
