@@ -1,12 +1,13 @@
 """Measure whether the figures hold: coverage of intervals, level and power of comparisons, gates, verdicts.
 
 Judges whose sight is known rate examples of their own in every run; the true figures are those of 60,000
-examples. `intervals`: share of 95 % intervals that hold the true figure; `t75`, `search`: the same of T75, by
-a grid of doses and by a search. `compare`: how often two judges are told apart of which one sees 0, 5 or 10
-points less; `kinds`: the same kind by kind. `gate`: what a gate says of them; `chance`: whether the chance is
-right that an unchanged judge fails it. `verdicts`: errors of verdicts on kinds of known detection, and
-coverage of their intervals; `power`: how many are noticed; `outlook`: how many decide after as many examples
-as a pilot asks for. `controls`: states of harmless edits. `averages`: coverage of the run's own figure.
+examples. `intervals`: share of 95 % intervals that hold the true figure; `t75`, `few-doses`: the same of
+T75, where each text has all doses, and two of many. `compare`: how often two judges are told apart of which
+one sees 0, 5 or 10 points less; `kinds`: the same kind by kind. `gate`: what a gate says of them; `chance`:
+whether the chance is right that an unchanged judge fails it. `verdicts`: errors of verdicts on kinds of
+known detection, and coverage of their intervals; `power`: how many are noticed; `outlook`: how many decide
+after as many examples as a pilot asks for. `controls`: states of harmless edits. `averages`: coverage of the
+run's own figure.
 
 Run it from anywhere: python scripts/coverage.py intervals --runs 200
 """
@@ -50,6 +51,7 @@ from dhp.stats.compare import QUANTITIES, JudgeScores, Pair, compare_variants
 from dhp.stats.controls import movements
 from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import Detection, detection, outcomes_by_best
+from dhp.stats.few_doses import few_doses
 from dhp.stats.flips import flip_log_p
 from dhp.stats.influences import (
     Influences,
@@ -60,7 +62,6 @@ from dhp.stats.influences import (
     wilson_interval,
 )
 from dhp.stats.psychometric import TARGET, psychometric
-from dhp.stats.staircase import searched, staircase
 from dhp.stats.swap import noninferiority, swap
 from dhp.stats.swap_detection import detection_pairs
 
@@ -71,7 +72,7 @@ STRENGTHS = {"weak": (0.05, 0.3), "middling": (0.3, 0.8), "strong": (0.8, 2.5)}
 """Drops of the variants hurt least and most, in points of a scale from 1 to 5."""
 SIZES, SAMPLES = (24, 100, 400), {"whole scores": 1, "means of five": 5}
 DOSES = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
-SEARCHED = np.unique(np.round(2 ** np.arange(0, 4.01, 0.25)))
+MANY_DOSES = np.unique(np.round(2 ** np.arange(0, 4.01, 0.25)))
 
 
 def rated(quality: Floats, drops: Floats, samples: int, rng: np.random.Generator) -> JudgeScores:
@@ -142,20 +143,14 @@ def by_grid(
     return psychometric(DOSES, differences(DOSES), rng, resamples=resamples).fitted
 
 
-def by_search(
+def by_few_doses(
     differences: Callable[[Floats], Floats], rng: np.random.Generator
 ) -> tuple[float, float, float]:
-    """T75 of a search that asks about five doses for three texts, eight at once."""
-    x = differences(SEARCHED)
-    score, asked = outcomes_by_best(x), np.zeros(x.shape[:2], dtype=np.bool_)
-    state, left = staircase(SEARCHED), math.ceil(5 * len(x) / 3)
-    while left:
-        for dose in state.next_doses(min(8, left)):
-            at = int(np.flatnonzero(dose == SEARCHED)[0])
-            example = int(np.lexsort((asked.sum(axis=1), asked[:, at]))[0])
-            asked[example, at], state = True, state.updated(dose, score[example, at])
-            left -= 1
-    return searched(SEARCHED, np.where(asked[:, :, None], x, np.nan)).fitted
+    """T75 of texts that are asked about two doses each, drawn at random."""
+    x = differences(MANY_DOSES)
+    order = rng.random(x.shape[:2]).argsort(axis=1)
+    two_of_each = order < 2
+    return few_doses(MANY_DOSES, np.where(two_of_each[:, :, None], x, np.nan)).fitted
 
 
 def intervals(runs: int, chosen: argparse.Namespace) -> None:
@@ -197,7 +192,7 @@ def sight(strength: str, samples: int, end: float, size: int, seed: int) -> tupl
 
 def thresholds(runs: int, chosen: argparse.Namespace) -> None:
     """Print the share of intervals that hold the true T75, and of those without an upper end."""
-    way = by_search if chosen.part == "search" else by_grid
+    way = by_few_doses if chosen.part == "few-doses" else by_grid
     for strength, n, kind, seed in cells(chosen):
         samples = SAMPLES[kind]
         for end in (1.0, 0.8, 0.74) if strength == "strong" else (1.0,):
@@ -596,7 +591,7 @@ def run_averages(runs: int, chosen: argparse.Namespace) -> None:
 PARTS = {
     "intervals": intervals,
     "t75": thresholds,
-    "search": thresholds,
+    "few-doses": thresholds,
     "compare": comparisons,
     "kinds": kinds,
     "gate": gates,

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from dhp.stats.wilcoxon import signed_rank
 from tests.judges import ByRule
 from tests.scripts import loaded
 
-CALIBRATION, D_BY_N = loaded("calibration"), loaded("d_by_n")
+CALIBRATION = loaded("calibration")
 SETTINGS = list(CALIBRATION.settings())
 SAMPLES: Mapping[str, int] = CALIBRATION.SAMPLES
 RUNS, N = 1000, 60
@@ -198,19 +197,3 @@ def test_a_judge_that_sees_damage_only_is_not_flagged(seed: int) -> None:
     (found,) = dhp.run("mock/noisy?samples=5", "mini/summeval", controls=True, seed=seed)
     assert found.d_avg > 1
     assert "false alarm" not in {row.verdict for row in found.controls}
-
-
-@pytest.mark.slow
-def test_the_plot_is_the_same_every_time(tmp_path: Path) -> None:
-    for name in ("first", "second"):
-        D_BY_N.draw(tmp_path / name, 10, (10, 100))
-    first = (tmp_path / "first").read_bytes()
-    assert first == (tmp_path / "second").read_bytes()
-    assert b"Matplotlib v" not in first
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("effect", [0.2, 0.8])
-def test_the_plot_draws_the_effect_it_names_and_d_grows_with_n(effect: float) -> None:
-    few, many = (np.median(D_BY_N.drawn(effect, n, 50)) for n in (20, 500))
-    assert many > 4 * few

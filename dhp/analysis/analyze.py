@@ -46,11 +46,11 @@ from dhp.core.specs import ANY_TASK, Scale, Suite
 from dhp.stats.arrays import Floats
 from dhp.stats.detection import FEWEST_PAIRS
 from dhp.stats.discernment import level_average, minimum
+from dhp.stats.few_doses import few_doses
 from dhp.stats.metric_relations import correlations
 from dhp.stats.psychometric import curve, psychometric
 from dhp.stats.repeated_answers import sample_consistency
 from dhp.stats.spread import spread, style_names
-from dhp.stats.staircase import searched
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,7 +120,7 @@ def dose_responses(
 
     Damaged copies are compared with the harmlessly edited ones, `edits`, if these were rated, else with
     the originals, so that the curve starts at 50 %. Intervals are by bootstrap, seeded by the ratings; if
-    most examples have few of the doses, by the posterior of a staircase. `characters` is the median length
+    most examples have few of the doses, by a posterior over curves. `characters` is the median length
     of the originals.
     """
     doses: dict[str, list[int]] = {}
@@ -156,7 +156,7 @@ def _dose_response(
         copies = ratings.difference_table(names, ratings.metrics, of=edit)
         differences = np.where(np.isnan(copies), differences, copies)
     if (~np.isnan(differences).all(axis=2)).mean() < _SPARSE:
-        fitted = searched(doses, differences, ratings.clusters)
+        fitted = few_doses(doses, differences, ratings.clusters)
     else:
         rng = np.random.default_rng(int.from_bytes(key_digest(ratings.digest, perturber)))
         fitted = psychometric(doses, differences, rng, clusters=ratings.clusters)

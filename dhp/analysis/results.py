@@ -280,7 +280,7 @@ class DoseResponse:
     lapse: float | None = None
     """Lapse rate: 1 minus the detection of the largest damage, in [0, 0.5]."""
     t75: DoseThreshold | None = None
-    """T75 by the fitted curve, or by the posterior of a staircase if most texts were rated at few doses; None
+    """T75 by the fitted curve, or by a posterior over curves if most texts were rated at few doses; None
     if nothing moves at any dose."""
     characters: int | None = None
     """Median length of the originals; None if the texts are unknown."""
