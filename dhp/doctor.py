@@ -1,4 +1,8 @@
-"""Checks of an installation; no server is called but the one that is named."""
+"""Checks of an installation; no server is called but the one that is named.
+
+`examine` makes a `Check` for each thing: versions, the core's packages, content, plug-ins, cache, each extra,
+the key, devices, and what the user names. A check never raises: what is wrong is its finding.
+"""
 
 import importlib
 import importlib.metadata
@@ -94,10 +98,12 @@ def _own_judge(name: str, fields: Mapping[str, str]) -> Check:
     except InputError as e:
         return Check(f"judge {name}", "failed", str(e))
     fields_by_parameter = {**adapter.fields, **{p: (field,) for p, field in fields.items()}}
-    mapping = ", ".join(
-        f"{p} <- {' or '.join(names) or 'nothing'}" for p, names in fields_by_parameter.items()
-    )
-    scale = f"scale {adapter.scale[0]:g}..{adapter.scale[1]:g}" if adapter.scale else "scale not known"
+    sources = {p: " or ".join(names) or "nothing" for p, names in fields_by_parameter.items()}
+    mapping = ", ".join(f"{parameter} <- {source}" for parameter, source in sources.items())
+    scale = "scale not known"
+    if adapter.scale:
+        low, high = adapter.scale
+        scale = f"scale {low:g}..{high:g}"
     way = "asynchronous" if adapter.is_async else "synchronous"
     says = f"{adapter.shape}, metric '{adapter.name}', {way}, {scale}; {mapping}"
     return Check(f"judge {name}", "ok", says, {"shape": adapter.shape, "fields": fields_by_parameter})
@@ -126,11 +132,10 @@ def _requirements() -> list[str]:
     """The requirements of a checkout, which may be newer than the installed ones, or of a package."""
     checkout = _checkout()
     if checkout:
-        extras = checkout.get("optional-dependencies", {}).items()
-        return [
-            *checkout.get("dependencies", []),
-            *(f"{line}; extra == '{extra}'" for extra, ls in extras for line in ls),
-        ]
+        lines = list(checkout.get("dependencies", []))
+        for extra, of_extra in checkout.get("optional-dependencies", {}).items():
+            lines += [f"{line}; extra == '{extra}'" for line in of_extra]
+        return lines
     try:
         return importlib.metadata.requires(_DISTRIBUTION) or []
     except importlib.metadata.PackageNotFoundError:
@@ -156,7 +161,8 @@ def _version(name: str) -> str | None:
 
 def _numbers(version: str) -> tuple[int, ...]:
     """The numbers of a release, for comparing: 1.10 is newer than 1.9."""
-    return tuple(int(n) for n in re.findall(r"\d+", re.split(r"[^\d.]", version)[0]))
+    release = re.split(r"[^\d.]", version)[0]  # without `rc1`, `+cpu` and the like
+    return tuple(map(int, re.findall(r"\d+", release)))
 
 
 def _core(packages: dict[str, list[_Package]]) -> Check:
@@ -228,7 +234,7 @@ def _cache() -> Check:
     size = sum(path.stat().st_size for path in (store, Path(f"{store}-wal")) if path.is_file())
     described = {"folder": str(folder), "replies_bytes": size}
     nearest = next(p for p in (folder, *folder.parents) if p.exists())
-    try:
+    try:  # the rights of a folder do not tell: its file system may be read-only, or full
         with tempfile.TemporaryFile(dir=nearest):
             pass
     except OSError as e:
@@ -292,12 +298,14 @@ def server(base_url: str, timeout: float = 5.0) -> Check:
 def _fault(error: Exception, caller: str, timeout: float) -> str:
     """What went wrong with a server; nothing that it said, which could repeat the key."""
     if isinstance(error, HTTPError):
-        described = {
-            **dict.fromkeys((401, 403), f"refuses {caller}"),
-            404: "knows no /models; the address goes up to and including /v1",
-            **dict.fromkeys((301, 302, 303, 307, 308), "leads to another address; name that one"),
-        }
-        return f"{described.get(error.code, 'does not name its models')} (HTTP {error.code})"
+        says = "does not name its models"
+        if error.code in (401, 403):
+            says = f"refuses {caller}"
+        elif error.code == 404:
+            says = "knows no /models; the address goes up to and including /v1"
+        elif error.code in (301, 302, 303, 307, 308):
+            says = "leads to another address; name that one"
+        return f"{says} (HTTP {error.code})"
     why = error.reason if isinstance(error, URLError) and isinstance(error.reason, Exception) else error
     if isinstance(why, TimeoutError):
         return f"no answer within {timeout:g} seconds"

@@ -1,8 +1,15 @@
 """The whole pipeline from examples to results; the only module that knows all stages.
 
-`run` is told a `RunSpec`, and `run_within` goes the way of a text: texts are degraded (`degraded`), each
-judge rates them and its ratings are analysed (`_judged`), and all of it is written (`_write`). Where answers
-come later, the same way is gone again.
+`run` makes a `RunSpec` of its keywords, and `run_within` goes the way of a text:
+
+1. the judges are found, and the folder is checked, before anything is paid for;
+2. texts are degraded (`degraded`), once it is known that the judges can be asked about them;
+3. the run gets its name, and takes its folder (`_named_for_run`);
+4. each judge rates the texts of each dataset, and its ratings are analysed (`_judged`, `_of_judge`);
+5. results, prompts and the report are written (`_write`).
+
+If answers come later, as from a batch, the same way is gone again when they are there: every reply is stored.
+`estimate` goes the first steps of it, and counts the requests. `judge_texts` rates without degrading.
 """
 
 from collections import Counter
@@ -164,6 +171,7 @@ class RunSpec(Choice, JudgesSpec):
         Harmless edits are left out where a judge reads recorded scores and nobody asks for them. Texts that
         only functions and scorers judge, which bring their metrics, need no task.
         """
+        # A table of recorded scores knows its own texts alone.
         controls = False if self.controls is None and any_recorded(self.model) else self.controls
         choice = replace(self, controls=controls)
         default = function_task() if all_own(self.model) else None
@@ -177,7 +185,7 @@ def _paper_protocol(asked: Protocols, *, prompted: bool) -> Protocol:
         raise InputError("`protocol`: contradicts preset 'paper'; leave one of them out")
     settings = paper_settings("changes", known)
     if prompted:
-        settings.pop("steps", None)
+        settings.pop("steps", None)  # the user's prompt has its own
     for name, value in settings.items():
         if name in known.changed and getattr(known, name) != value:
             raise InputError(f"`protocol`: its {name} contradicts preset 'paper', which has {value!r}")
@@ -257,12 +265,10 @@ def run_within(spec: RunSpec, progress: Progress | None, context: RequestContext
         judges = _named_for_run(spec, judges, parts, folder)
         with folder.ratings if folder else nullcontext(), _models_noted(folder, judges):
             analysed = _judged(spec, judges, parts, folder, progress)
-            context.stop_if_waiting()
-            results = Results(
-                [result for result, _ in analysed],
-                [ratings for _, ratings in analysed],
-                folder.path if folder else None,
-            )
+            context.stop_if_waiting()  # no results of a part of the answers
+            all_results = [result for result, _ in analysed]
+            all_ratings = [ratings for _, ratings in analysed]
+            results = Results(all_results, all_ratings, folder.path if folder else None)
             if folder:
                 _write(folder, results, judges, parts, progress)
     return results
@@ -271,7 +277,7 @@ def run_within(spec: RunSpec, progress: Progress | None, context: RequestContext
 def degraded(
     spec: RunSpec, judges: Sequence[Judge], progress: Progress | None, context: RequestContext
 ) -> list[PerturbedDataset]:
-    """The texts of a run, once it is known that the judges can be asked about them; errors as of `run`."""
+    """The texts of a run, once it is known that the judges can be asked about them; errors as in `run`."""
     return build_texts(
         spec.texts(),
         spec.choice(),
@@ -320,7 +326,7 @@ def _named_for_run(
     asked = [(part.candidates(), part.dataset.task) for part in parts]
     judges = [judge.with_token_limit(asked, name) for judge in judges]
     _each_judged(spec, judges, parts)
-    identity = _identity(spec, judges, parts)
+    identity = _identity(spec, judges, parts)  # anew: it holds the token limits
     if folder:
         folder.claim(identity, {part.dataset.name: part.usage for part in parts if part.usage})
         folder.ratings.clustered = any(part.dataset.clusters for part in parts)
@@ -364,14 +370,16 @@ def _write(
 ) -> None:
     """Write results, prompts, steps and the report of a run into its folder."""
     folder.write_results(results)
-    prompts = [each for part in parts for judge in judges for each in _prompts(judge, part)]
+    prompts: list[dict[str, str]] = []
+    for part in parts:
+        for judge in judges:
+            prompts += _prompts(judge, part)
     if prompts:
         folder.write_prompts(prompts)
     for judge in judges:
         folder.write_steps(f"{judge.model} {judge.protocol}", judge.auto_steps)
-    folder.write_steps(
-        "perturbations", {part.dataset.task.task: part.auto_steps for part in parts if part.auto_steps}
-    )
+    by_task = {part.dataset.task.task: part.auto_steps for part in parts if part.auto_steps}
+    folder.write_steps("perturbations", by_task)
     folder.write_report(html_report(open_run(results, str(folder.path)), progress))
 
 
@@ -379,11 +387,12 @@ def _each_judged(
     spec: RunSpec, judges: Sequence[Judge], perturbed: Sequence[PerturbedDataset]
 ) -> list[tuple[Judge, PerturbedDataset]]:
     """Each judge with each part as it judges it; errors for a mark or weights that do not fit."""
-    each_judged = [
-        (judge, part.judged_as(judge.own_task(part.dataset.task, part.candidates())))
-        for part in perturbed
-        for judge in judges
-    ]
+    each_judged = []
+    for part in perturbed:
+        for judge in judges:
+            # A function brings its own metrics; it is asked about one text to see which.
+            task = judge.own_task(part.dataset.task, part.candidates())
+            each_judged.append((judge, part.judged_as(task)))
     for _, part in each_judged:
         spec.config(part.dataset.task, part.variants)
     return each_judged
@@ -511,6 +520,7 @@ def _of_judge(
     None while the judge waits for answers.
     """
     model = judge.cached_model
+    # What this dataset takes is the difference: the model counts over the whole run.
     before, calls = (replace(model.usage), len(model.call_seconds)) if model else (None, 0)
     inapplicable = Counter(t.variant for t in part.texts if t.text is None)
     data, texts = part.dataset, part.candidates()

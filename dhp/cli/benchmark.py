@@ -1,4 +1,8 @@
-"""`dhp benchmark`: degrade, judge, analyse."""
+"""`dhp benchmark`: degrade, judge, analyse.
+
+`RunOptions` are the options of the command, which `--preset` changes first (`Preset.applied`).
+`RunOptions.keywords` makes of them the keywords of `dhp.run`, and `carry_out` runs it or estimates its cost.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
@@ -79,6 +83,7 @@ def _fixed(record: R, parameter: str) -> R:
 
 
 def _contradiction(option: str, name: str, value: object) -> InputError:
+    """The error for an option that states another value than the paper has."""
     has = f"no {name}" if value in ((), None) or value is False else f"{name} {value}"
     return InputError(
         f"{option}: contradicts --preset paper, which has {has.replace('_', ' ')}; leave one of them out"
@@ -115,6 +120,7 @@ class RunOptions(Checked):
     def keywords(self) -> dict[str, Any]:
         """Keywords of `dhp.run`, but `out` and `progress`; raises `InputError` for a contradiction."""
         judges = self.model or _scorers_of_log(self.dataset)
+        # Options that would have no effect are refused before anything is read.
         asked = self.choice.perturb_model
         perturb_model = asked.model if isinstance(asked, PerturbModel) else None
         refuse_unused(self.model, self.protocol, perturb_model=perturb_model is not None)
@@ -134,7 +140,7 @@ class RunOptions(Checked):
         }
 
     def carry_out(self, run: "Callable[..., Results]", limit: str = "") -> None:
-        """Run it, by `dhp.run` or what takes the same keywords, and show what came of it; or estimate it.
+        """Run it, by `dhp.run` or what takes the same keywords, and show the results; or estimate it.
 
         `limit` says why the estimate is an upper limit.
         """

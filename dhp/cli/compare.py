@@ -1,4 +1,9 @@
-"""`dhp compare`: judges that rated the same texts, side by side."""
+"""`dhp compare`: judges that rated the same texts, side by side.
+
+`_compared` makes the parts of the output: figures by dataset (`_by_data`), then by kind of damage
+(`_by_kind`), then the sentence. Each table has a second form for narrow terminals: without limits, or with
+short names of judges.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -85,7 +90,8 @@ def compare(
         )
     parts = _compared(comparisons, rated)
     if styles:
-        parts += [part for each in comparisons for part in _styles(each)]
+        for each in comparisons:
+            parts += _styles(each)
     if output.html is not None:
         write_lines(Path(output.html), [compared_page(rated, comparisons, runs)])
         parts += ["", f"page  {output.html}"]
@@ -103,13 +109,13 @@ def _compared(comparisons: "Sequence[DatasetComparison]", rated: "Rated") -> lis
     """The tables and the sentence of a comparison."""
     from dhp.report.compared import comparison_sentence
 
-    named = {judge: name for each in comparisons for judge, name in zip(each.judges, each.names, strict=True)}
+    named: dict[str, str] = {}
+    for each in comparisons:
+        named.update(zip(each.judges, each.names, strict=True))
     judges, names = list(named), list(named.values())
     short = [f"J{index}" for index in range(1, len(judges) + 1)]
-    abbreviated = [
-        *(f"{name}  {judge}" for name, judge in zip(short, judges, strict=True)),
-        *_tables(comparisons, rated, judges, short),
-    ]
+    key = [f"{name}  {judge}" for name, judge in zip(short, judges, strict=True)]
+    abbreviated = [*key, *_tables(comparisons, rated, judges, short)]
     if max(map(len, names)) > _LONGEST or len({*names}) < len(names):
         return [*abbreviated, "", comparison_sentence(comparisons)]
     forms = FirstThatFits([_tables(comparisons, rated, judges, names), abbreviated])
@@ -127,25 +133,26 @@ def _tables(
     from dhp.report.compared_marks import marks_table
 
     known = dict(zip(judges, names, strict=True))
-    results = [entry.result for each in comparisons for entry in rated[each.dataset]]
+    results: list[Result] = []
+    for each in comparisons:
+        results += [entry.result for entry in rated[each.dataset]]
     two = len(comparisons) == 1 and len(judges) == 2
     order = _OF_TWO if two else _OF_ONE if len(comparisons) == 1 else _OF_SEVERAL
     by_data = [[_by_data(comparisons, rated, known, limits=limits)] for limits in (True, False)]
     title = f"detection in per cent by kind, {order}"
     by_kind = [[_by_kind(title, comparisons, judges, names, narrow=narrow)] for narrow in (False, True)]
-    alarm = any(alarms for each in comparisons for alarms in each.false_alarms)
+    parts: list[Part] = ["", FirstThatFits(by_data), *legend(results)]
+    if any(any(each.false_alarms) for each in comparisons):
+        parts.append(_ALARM)
+    for table in marks_table(comparisons, known):
+        parts += ["", table]
+    parts += ["", FirstThatFits(by_kind)]
     others = _others_in_words(comparisons)
-    return [
-        "",
-        FirstThatFits(by_data),
-        *legend(results),
-        *([_ALARM] if alarm else []),
-        *(part for table in marks_table(comparisons, known) for part in ("", table)),
-        "",
-        FirstThatFits(by_kind),
-        *([others] if others else []),
-        *(_reasons(comparisons[0], names) if two else []),
-    ]
+    if others:
+        parts.append(others)
+    if two:
+        parts += _reasons(comparisons[0], names)
+    return parts
 
 
 def _reasons(comparison: "DatasetComparison", names: Sequence[str]) -> list[str]:
@@ -154,8 +161,9 @@ def _reasons(comparison: "DatasetComparison", names: Sequence[str]) -> list[str]
     from dhp.report.compared import other_verdicts
 
     lines = [f"≠ {variant_name(kind)}: {why}" for kind, why in other_verdicts(comparison, names).items()]
-    more = [f"≠ {len(lines) - _REASONS} more kinds"] if len(lines) > _REASONS else []
-    return ["", *lines[:_REASONS], *more] if lines else []
+    if len(lines) > _REASONS:
+        lines[_REASONS:] = [f"≠ {len(lines) - _REASONS} more kinds"]
+    return ["", *lines] if lines else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,11 +184,13 @@ def _by_data(
     """A row for each judge on each dataset: D of its run, detection with 95 % limits and letters."""
     from dhp.report.columns import AVERAGES, run_columns
 
-    rows = [
-        _JudgeOfSet(names[judge], place, entry.result, each)
-        for each in comparisons
-        for place, (judge, entry) in enumerate(zip(each.judges, rated[each.dataset], strict=True))
-    ]
+    rows = []
+    for each in comparisons:
+        judged = zip(each.judges, rated[each.dataset], strict=True)
+        rows += [
+            _JudgeOfSet(names[judge], place, entry.result, each)
+            for place, (judge, entry) in enumerate(judged)
+        ]
     several = len(comparisons) > 1
     title = "by dataset" if several else f"{comparisons[0].dataset}, n = {comparisons[0].n}"
     averages = [column for column in run_columns([row.result for row in rows]) if column in AVERAGES]
@@ -239,12 +249,13 @@ def _by_kind(
     several = len(comparisons) > 1
     two = len(judges) == 2 and not several
     others = other_verdicts(comparisons[0], judges) if two else {}
-    kind = Column[str]("", variant_name, words=lambda kind: variant_name(kind) + " ≠" * (kind in others))
+
+    def kind_in_words(kind: str) -> str:
+        return f"{variant_name(kind)} ≠" if kind in others else variant_name(kind)
+
+    kind = Column[str]("", variant_name, words=kind_in_words, right=False, names=True)
     detections = judge_columns(judges, names, sets=several, plain=several and narrow)
-    columns = [
-        replace(kind, right=False, names=True).on(item(0)),
-        *(column.on(item(1)) for column in detections),
-    ]
+    columns = [kind.on(item(0)), *(column.on(item(1)) for column in detections)]
     if two:
         columns.append(_apart(comparisons[0], names, limits=not narrow).on(item(0)))
     return Table(title, columns, most_different(comparisons)[:_MOST_KINDS])

@@ -28,20 +28,24 @@ def _read(context: click.Context, _: click.Parameter, path: str | None) -> None:
     content = load_yaml(Path(path))
     if not isinstance(content, dict):
         raise InputError(f"--config {path}: must be a mapping of options, e.g. model: openai/NAME")
-    known = {o.removeprefix("--"): p for p in context.command.params for o in (*p.opts, *p.secondary_opts)}
+    known: dict[str, click.Parameter] = {}
+    for parameter in context.command.params:
+        for option in (*parameter.opts, *parameter.secondary_opts):
+            known[option.removeprefix("--")] = parameter
     defaults: dict[str, object] = {}
     for key, value in content.items():
         name = str(key).replace("_", "-")
         if name not in known or name == "config":
             raise InputError(f"--config {path}: unknown option '{key}'; {suggest(name, known)}")
-        found_value = _value(known[name], value, f"--config {path}: {key}")
+        as_typed = _value(known[name], value, f"--config {path}: {key}")
         off = f"--{name}" in known[name].secondary_opts  # as in --no-controls
-        defaults[str(known[name].name)] = not found_value if off else found_value
+        defaults[str(known[name].name)] = not as_typed if off else as_typed
     context.default_map = defaults
 
 
 def _value(parameter: click.Parameter, value: object, place: str) -> object:
     values = value if isinstance(value, list) else [value]
+    # YAML reads `true` as a truth value; an option with words would take it for the text "True".
     if not getattr(parameter, "is_flag", False) and any(isinstance(each, bool) for each in values):
         raise InputError(f"{place}: true or false; allowed: a text or a number")
     if isinstance(value, dict):

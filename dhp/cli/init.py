@@ -1,4 +1,9 @@
-"""`dhp init`: ask for the options of your own data, prompt and model, and write them to a file."""
+"""`dhp init`: ask for the options of your own data, prompt and model, and write them to a file.
+
+`_QUESTIONS` has the questions in their order. For each one `_Init` has a method of its name, which raises
+`InputError` for an answer that cannot be used. The file is written after every answer, so that a stopped
+command goes on where it was: it reads the file, and checks its answers again.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -47,14 +52,13 @@ class _Init:
     def output(self, answer: str) -> None:
         """A column of the table, or a path into one, with a text."""
         self._column(answer)
-        for row in self.rows[:1]:
+        for row in self.rows[:1]:  # a path that leads to no text shows in the first row
             said_last(row, answer)
 
     def _column(self, answer: str) -> None:
         """Raise `InputError` if the table lacks a column; a path such as `Messages[0]` begins with one."""
-        if answer not in self.columns and not answer.startswith(
-            tuple(f"{column}{mark}" for column in self.columns for mark in "[.")
-        ):
+        begins = any(answer.startswith((f"{column}[", f"{column}.")) for column in self.columns)
+        if answer not in self.columns and not begins:
             raise InputError(f"column '{answer}' is missing; {suggest(answer, self.columns)}")
 
     def source(self, answer: str) -> None:
@@ -178,6 +182,7 @@ file."""
 
 
 _MOST_TRIES = 10
+"""Answers to one question, so that a program which answers the same for ever ends."""
 
 
 def _key(name: str) -> str:
@@ -258,13 +263,14 @@ def _read(path: Path) -> dict[str, str]:
     columns = content.get("field")
     flat: Mapping[str, Any] = {**content, **(columns if isinstance(columns, dict) else {})}
     answers = {name: str(flat[_key(name)]) for name in _QUESTIONS if _key(name) in flat}
-    last = max((list(_QUESTIONS).index(name) for name in answers), default=-1)
-    return {name: answers.get(name, "") for name in list(_QUESTIONS)[: last + 1]}
+    # A question without a line in the file was answered by nothing if a later one has a line.
+    questions = list(_QUESTIONS)
+    last = max(map(questions.index, answers), default=-1)
+    return {name: answers.get(name, "") for name in questions[: last + 1]}
 
 
 def _write(path: Path, answers: Mapping[str, str]) -> None:
     """Write the answers and, as comments, the other options that most people need."""
-
     options = {each.opts[0]: each for each in benchmark.params if isinstance(each, click.Option)}
     lines = [
         f"# Run it by: dhp benchmark --config {path}",
@@ -277,11 +283,12 @@ def _write(path: Path, answers: Mapping[str, str]) -> None:
             lines += [f"  {name}: {_value(answer)}"] if answer else []
         elif answer:
             lines += ["", f"# {options[f'--{_key(name)}'].help}", f"{_key(name)}: {_value(answer)}"]
-    for option in (name for name in COMMON.split() if name not in _LEFT_OUT):
+    for option in COMMON.split():
         key, known = option.removeprefix("--"), options[option]
-        if not answers.get(key.replace("-", "_")):
-            shown = "true" if known.is_flag else known.metavar
-            lines += ["", f"# {known.help}", f"# {key}: {shown}"]
+        if option in _LEFT_OUT or answers.get(key.replace("-", "_")):
+            continue
+        shown = "true" if known.is_flag else known.metavar
+        lines += ["", f"# {known.help}", f"# {key}: {shown}"]
     write_lines(path, ["\n".join(lines) + "\n"])
 
 
@@ -294,7 +301,7 @@ def _value(text: str) -> str:
 
 
 def _write_prompt(path: Path, answers: Mapping[str, str]) -> None:
-
+    """Write a first prompt, with a slot for each column; a column whose name is no slot has that of ours."""
     columns = {name: answers[name] for name in ("source", "output") if answers[name]}
     plain = {name: column if column.isidentifier() else name for name, column in columns.items()}
     slots = "".join(f"{column}: {{{{{plain[name]}}}}}\n\n" for name, column in columns.items())

@@ -9,6 +9,7 @@ from dhp.cli.options import setting, settings
 from dhp.cli.output import JSON, OutputOptions, print_out, say
 from dhp.core.errors import InputError
 from dhp.core.progress import progress_shown
+from dhp.core.records import PerturbedText
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.settings import Choice
@@ -51,12 +52,15 @@ def check() -> None:
         say(f"ok  word list {name}")
     for name in DATASETS:
         (bundled,) = resolve_datasets([f"mini/{name}"])
-        authored, suite = read_authored(bundled.name), read_suite(name)
-        written = [v for v in suite.variants if v.method == "llm"] if authored else []
-        texts = [t for v in written if authored for t in authored_texts(bundled.examples, v, authored)]
-        lacking = [t for t in texts if t.text is None]
-        if lacking:
-            raise InputError(f"{authored and authored.origin}: {lacking[0].example}: {lacking[0].reason}")
+        authored = read_authored(bundled.name)
+        texts: list[PerturbedText] = []
+        if authored:
+            for variant in read_suite(name).variants:
+                if variant.method == "llm":  # people wrote these in place of a model
+                    texts += authored_texts(bundled.examples, variant, authored)
+            for text in texts:
+                if text.text is None:
+                    raise InputError(f"{authored.origin}: {text.example}: {text.reason}")
         say(f"ok  mini/{name}: {len(bundled.examples)} examples, {len(texts)} authored texts")
 
 

@@ -42,8 +42,9 @@ def refuse_unused(models: Sequence[str], protocols: Sequence[str], *, perturb_mo
     ask_none = (*_ASK_NO_MODEL, *offered("judges"))
     if not models or not all(model.partition("/")[0] in ask_none or reads_table(model) for model in models):
         return
+    # A pairwise protocol is of use for any judge, as any judge can compare.
     usual = tuple(protocols) == (DEFAULT_PROTOCOL,) or any(read_protocol(p).pairwise for p in protocols)
-    options = [] if usual else ["--protocol"]  # any judge can compare
+    options = [] if usual else ["--protocol"]
     options += stated("changes")
     if not perturb_model:
         options += stated("settings")
@@ -74,10 +75,8 @@ def _of_judge(judge: tuple[str, str], parts: Sequence["Estimate"]) -> "list[Part
         lines.append(
             f"{controls:.0%} of the ratings are of controls (harmless edits); --no-controls leaves them out"
         )
-    free = (
-        f"; {stored:,} need no call: their answers are stored, or the same is asked twice" if stored else ""
-    )
-    lines.append(f"{samples:,} {what}{free}")
+    free = f"; {stored:,} need no call: their answers are stored, or the same is asked twice"
+    lines.append(f"{samples:,} {what}{free if stored else ''}")
     heading, way = "", "as asked"
     if samples > sum(e.prompts for e in parts):
         heading, way = "samples", "one call each" if parts[0].one_by_one else "in one call"

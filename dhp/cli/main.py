@@ -1,4 +1,9 @@
-"""The `dhp` command: subcommands, and errors in one line with an exit code."""
+"""The `dhp` command: subcommands, and errors in one line with an exit code.
+
+`main` runs the command line. `_run` sets up what every command needs, calls click, and turns what click
+raises into a line and a code. What gets past it is worded in `main`: errors of ours, broken packages, files,
+shortage of memory, and last of all our own faults.
+"""
 
 import gc
 import io
@@ -119,6 +124,7 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoR
     try:
         for argument in words:
             _check_utf8(argument)
+        # By hand, as click takes an option of the group only before the command.
         _run([argument for argument in words if argument != _DEBUG], program)
     except Exception as e:  # noqa: BLE001  the last place where it can be said in one line
         if debug:
@@ -130,17 +136,17 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoR
             _MESSAGES.say(short)
             sys.stdout.flush()
             os._exit(3)  # libraries that are loaded in part may crash as the interpreter ends
-        match e:
-            case DhpError():
-                _fail(e.message, e.exit_code)
-            case ImportError() if broken := broken_installation(e):
-                _fail(broken, 2)
-            case OSError():  # a file that no reader or writer of ours expected to fail
-                from dhp.core.writing import MAKE_ROOM, is_full
+        if isinstance(e, DhpError):
+            _fail(e.message, e.exit_code)
+        broken = broken_installation(e)
+        if broken:
+            _fail(broken, 2)
+        if isinstance(e, OSError):  # a file that no reader or writer of ours expected to fail
+            from dhp.core.writing import MAKE_ROOM, is_full
 
-                full = is_full(e)
-                advice = f"; {MAKE_ROOM}" if full else ""
-                _fail(f"{e.filename or 'output'}: {e.strerror or e}{advice}", 3 if full else 2)
+            full = is_full(e)
+            advice = f"; {MAKE_ROOM}" if full else ""
+            _fail(f"{e.filename or 'output'}: {e.strerror or e}{advice}", 3 if full else 2)
         from dhp.core.files import reason
 
         hint = "" if debug else f"; run it again with {_DEBUG} to see where"
@@ -162,7 +168,7 @@ def _run(arguments: Sequence[str], program: str) -> NoReturn:
     log = logging.getLogger("dhp")
     log.handlers = [_MESSAGES]
     log.setLevel(logging.INFO)
-    _MESSAGES.begin()
+    _MESSAGES.begin()  # in tests several commands run in one process
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a character shows '?'
@@ -200,9 +206,12 @@ def _explained(error: click.ClickException) -> str | None:
 
 def _repeatable(error: click.ClickException, arguments: Sequence[str]) -> str | None:
     """The last argument that is an option which may be repeated, if there is one."""
-    context = error.ctx if isinstance(error, click.UsageError) else None
-    options = [o for o in context.command.params if isinstance(o, click.Option)] if context else []
-    names = {name for option in options if option.multiple for name in option.opts}
+    if not isinstance(error, click.UsageError) or error.ctx is None:
+        return None
+    names: set[str] = set()
+    for option in error.ctx.command.params:
+        if isinstance(option, click.Option) and option.multiple:
+            names.update(option.opts)
     return next((argument for argument in reversed(arguments) if argument in names), None)
 
 

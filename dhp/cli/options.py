@@ -100,9 +100,11 @@ def built_settings(context: click.Context) -> dict[str, Any]:
 def stated(*parameters: str) -> list[str]:
     """The options of these settings, or all, that the user gave to the command that runs."""
     context = click.get_current_context()
-    options = [option for option in context.command.params if isinstance(option, click.Option)]
-    if parameters:
-        options = [option for each in parameters for option in _setting_options(context.command, each)]
+    options: list[click.Option] = []
+    for parameter in parameters:
+        options += _setting_options(context.command, parameter)
+    if not parameters:
+        options = [each for each in context.command.params if isinstance(each, click.Option)]
     return [_spelt(option, context) for option in options if is_stated(option, context)]
 
 
@@ -122,12 +124,14 @@ def option_names(command: click.Command) -> dict[str, str]:
     names = {str(each.name): each.human_readable_name for each in arguments}
     groups: dict[str, list[str]] = {}
     options = [option for option in command.params if isinstance(option, click.Option)]
+    # The shortest paths first: `name` is the field of the outer record if an inner one has that name, too.
     for option in sorted(options, key=lambda option: path_of(option).count(".")):
         parts = path_of(option).split(".")
         for start in range(len(parts)):
-            names.setdefault(".".join(parts[start:]), option.opts[0])
+            tail = ".".join(parts[start:])  # a message names as much of the path as it knows
+            names.setdefault(tail, option.opts[0])
             if option.secondary_opts:
-                names.setdefault(f"{'.'.join(parts[start:])}=False", option.secondary_opts[0])
+                names.setdefault(f"{tail}=False", option.secondary_opts[0])
         groups.setdefault(parts[0], []).append(option.opts[0])
     spelt = {option.opts[0].lstrip("-").replace("-", "_"): option.opts[0] for option in options}
     return {group: ", ".join(options) for group, options in groups.items()} | spelt | names
@@ -180,6 +184,7 @@ def _decorator(
     known = option_of(field)
     assert known is not None
     kinds = (field.type, *get_args(field.type))
+    # click reads these three as they are typed; a record checks all else.
     kind: Any = next((kind for kind in (bool, int, float) if kind in kinds), str)
     default = None if field.default is MISSING or known.repeatable else field.default
     return click.option(

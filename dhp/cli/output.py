@@ -95,7 +95,8 @@ class OutputOptions(Checked):
             parts = results_in_markdown(results)
         else:
             parts = results_in_terminal(results, details=self.details)
-            parts += [part for table in both_ways_tables(results) for part in ("", table)]
+            for table in both_ways_tables(results):
+                parts += ["", table]
         print_out(Printout(parts, results.to_dict(), results.to_frame), replace(self, html=None))
 
     def say(self, line: str) -> None:
@@ -119,6 +120,7 @@ def print_out(made: "Printout", output: OutputOptions) -> None:
         from rich.console import Console
 
         console = Console()
+        # rich takes 80 columns for a file. COLUMNS is how a user states another width.
         wide = not console.is_terminal and "COLUMNS" not in os.environ
         print_parts(made.parts, Console(width=_ENDLESS) if wide else console)
         return

@@ -1,4 +1,8 @@
-"""`dhp perturb`: write, freeze, show or audit degraded texts."""
+"""`dhp perturb`: write, freeze, show or audit degraded texts.
+
+The texts are made as for a run, by `build_texts`, and then written, frozen as a set, or shown. With --audit
+no text is made: `audit_shown` has a table of an existing set, and a line on all that is wrong in it.
+"""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,12 +28,7 @@ from dhp.perturb.shortcut import SHOWS
 from dhp.report.document import Column, Edited, FirstThatFits, Part, Strong, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from dhp.perturb.perturbed_dataset import PerturbedDataset
-
-
-_TOKENS = ("prompt_tokens", "completion_tokens")
 
 
 @dataclass(frozen=True)
@@ -121,17 +120,23 @@ def perturb(
         )
     _write(made, output)
     if any(part.usage for part in made):
-        used = {name: sum(part.usage.get(name, 0) for part in made) for name in ("calls", *_TOKENS)}
-        cost = settings.prices.cost(*(used[name] for name in _TOKENS))
-        say(
-            f"by {model}: {used['calls']:,} calls, {sum(used[n] for n in _TOKENS):,} tokens"
-            + ("" if cost is None else f", cost {cost:,.4g}")
-        )
+        say(f"by {model}: {_used(made, settings)}")
     for part in made:
         say(*content_notes(part), *_before_and_after(part, output.show))
         if part.left_out:
             say(f"{part.dataset.name}: not in the set: {', '.join(part.left_out)}")
         say(*(f"{part.dataset.name}: {line}" for line in _stand_ins(part)))
+
+
+def _used(made: "Sequence[PerturbedDataset]", settings: ModelSettings) -> str:
+    """The calls and tokens that the perturb model took, and what they cost."""
+    calls, asked, answered = (
+        sum(part.usage.get(name, 0) for part in made)
+        for name in ("calls", "prompt_tokens", "completion_tokens")
+    )
+    cost = settings.prices.cost(asked, answered)
+    shown = "" if cost is None else f", cost {cost:,.4g}"
+    return f"{calls:,} calls, {asked + answered:,} tokens{shown}"
 
 
 def _audit(folder: str) -> None:
@@ -148,8 +153,9 @@ def _write(made: "Sequence[PerturbedDataset]", output: PerturbOutput) -> None:
     from dhp.perturb.sets import write_set
     from dhp.perturb.texts_table import table_lines
 
-    count = sum(t.text is not None for p in made for t in p.texts)
-    without = sum(len(p.texts) for p in made) - count
+    texts = [text.text for part in made for text in part.texts]
+    without = texts.count(None)
+    count = len(texts) - without
     also = f", {without} not applicable" if without else ""
     if output.out is not None:
         write_lines(Path(output.out), table_lines(made, output.out))
@@ -165,7 +171,7 @@ def _before_and_after(part: "PerturbedDataset", count: int) -> Iterator[Part]:
     """The first examples, each with its degraded texts."""
     from dhp.report.terminal import before_after
 
-    levels = {v.name: v.level for v in part.variants}
+    levels = {v.name: v.level for v in part.variants}  # how a text is compared depends on it
     texts: dict[str, list[tuple[str, str, str]]] = {}
     for t in part.texts:
         edits = f"{t.audit.made} edits" if t.audit and t.audit.made is not None else ""
@@ -194,7 +200,10 @@ def _form(form: str) -> Callable[[float | None], str]:
 
 
 def _auc(audit: VariantAudit) -> str:
-    """How well copies are told from originals without reading; kinds of form show, and are exempt."""
+    """How well copies are told from originals without reading, if the kind changes what a text says.
+
+    Damage to the form of a text always shows.
+    """
     if not is_content(audit.variant):
         return "form"
     return "–" if audit.shortcut is None else f"{audit.shortcut.auc:.2f}"
@@ -229,7 +238,6 @@ _DROPPED_FIRST = ("reached %", "from – to %", "unchanged", "same", "from – t
 
 def audit_shown(parts: "Sequence[PerturbedDataset]") -> list[Part]:
     """A table for each dataset, and below it what to look at."""
-
     shown: list[Part] = []
     for part in parts:
         audits = audited(part)

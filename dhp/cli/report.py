@@ -71,9 +71,11 @@ def _print_table(run: str, output: OutputOptions) -> None:
     results = read_run(run).results
     plain = [each for each in results if not each.curves]
     parts = runs_tables(plain) if plain else []
-    parts += [doses_table(curve) for each in results for curve in each.curves]
-    for each in plain if output.details else ():
-        parts += ["", kinds_table(each, details=1)]
+    for each in results:
+        parts += map(doses_table, each.curves)
+    if output.details:
+        for each in plain:
+            parts += ["", kinds_table(each, details=1)]
     made = Printout(parts, frame=partial(frame if output.details else runs_frame, results))
     print_out(made, output)
 

@@ -1,4 +1,8 @@
-"""`dhp list` and `dhp show`: names and details of datasets, protocols, perturbers, judges and weights."""
+"""`dhp list` and `dhp show`: names and details of datasets, protocols, perturbers, judges and weights.
+
+`KINDS` has for each kind a function that lists its names, for `dhp list`. `dhp show` finds the kind of a name
+in the same lists (`_find`), and `_SHOW` has for each kind what shows one of it, as parts of a document.
+"""
 
 import re
 from collections import Counter
@@ -50,12 +54,13 @@ def _dataset(asked: ShowRequest) -> Iterator[Part]:
 
     name, choice = asked.name, asked.choice
     base = name.removeprefix("mini/")
-    if name in mini_names():
+    if name in mini_names():  # bundled texts without a published set behind them
         whole = published(name)
         yield f"{name}: bundled, task {whole.task.task}, n = {len(whole.examples)}, suite {whole.suite_name}"
         yield from ("  what: written for this project", "  licence: CC0-1.0", "  cite: this project")
         return
-    card, source = read_card(base), None if choice.data is None else Path(choice.data)
+    card = read_card(base)
+    source = None if choice.data is None else Path(choice.data)
     if source is not None and base != name:
         raise InputError(f"--data: {name} is bundled; allowed with one of {', '.join(names_of('dataset'))}")
     check_minimum(choice.min_characters, source)
@@ -67,17 +72,21 @@ def _dataset(asked: ShowRequest) -> Iterator[Part]:
         yield f"  {unprepared(card)}"
         return
     whole = published(name, source, choice.min_characters)
-    count = min(card.n or len(whole.examples), len(whole.examples)) if base == name else len(whole.examples)
+    is_bundled = base != name
+    count = len(whole.examples)
+    if card.n and not is_bundled:
+        count = min(card.n, count)
     chosen = whole.chosen(count if choice.n is None else choice.n, asked.seed)
-    here = measure(chosen.examples)
-    paper = card.paper if base == name else None
-    title = card.title if base == name else f"bundled examples of the kind of {card.title}"
+    title = f"bundled examples of the kind of {card.title}" if is_bundled else card.title
     yield f"{name}: {title}, task {card.task}, n = {len(chosen.examples)}"
-    yield from _figures({"here": here, **({"paper": paper} if paper else {})})
+    figures = {"here": measure(chosen.examples)}
+    if card.paper and not is_bundled:
+        figures["paper"] = card.paper
+    yield from _figures(figures)
     pairs = Counter(text.variant for text in chosen.pairs)
     for variant in chosen.pair_variants:
         yield f"  {variant.level:24} {variant.name:40} {pairs[variant.name]:6} pairs"
-    if base == name:
+    if not is_bundled:
         yield from _about(card)
         return
     yield f"  what: {card.mini}, written for this project"
@@ -108,10 +117,8 @@ def _protocol(asked: ShowRequest) -> Iterator[Part]:
     from dhp.judge.factory import request_builder
     from dhp.judge.pairs import ORDERS, OVERALL, Pair
 
-    protocol, metrics = (
-        asked.changes.changed(asked.name),
-        asked.criteria.chosen((), prompted=bool(asked.changes.prompt)),
-    )
+    protocol = asked.changes.changed(asked.name)
+    metrics = asked.criteria.chosen((), prompted=bool(asked.changes.prompt))
     task, texts = _candidates(asked, metrics)
     example = texts[0].example if asked.example is None else asked.example
     one_of("example", example, {c.example for c in texts}, "--example")
@@ -220,12 +227,12 @@ def protocols() -> list[Row]:
     """The protocols; those that compare two texts are for dhp battle, too."""
     from dhp.content.catalog import names_of, read_protocol
 
-    pointwise = [(name, " ".join(read_protocol(name).description.split())) for name in names_of("protocol")]
-    pairwise = [
-        (name, f"(pairwise) {' '.join(read_protocol(name).description.split())}")
-        for name in names_of("pairwise protocol")
-    ]
-    return [*pointwise, *pairwise]
+    rows: list[Row] = []
+    for kind, mark in (("protocol", ""), ("pairwise protocol", "(pairwise) ")):
+        for name in names_of(kind):
+            description = " ".join(read_protocol(name).description.split())
+            rows.append((name, f"{mark}{description}"))
+    return rows
 
 
 def perturbers() -> list[Row]:
@@ -236,13 +243,12 @@ def perturbers() -> list[Row]:
 
     levels = (*LEVELS, *PROBES)
     words, sentences = damage_names(), descriptions()
-    rows: list[Row] = [
-        (name, words.get(name, name), perturber.level, perturber.method, sentences.get(name, ""))
-        for name, perturber in sorted(
-            builtin_perturbers().items(), key=lambda each: levels.index(each[1].level)
-        )
-    ]
-    return [*rows, *(_installed(name) for name in sorted(installed_perturbers()))]
+    known = builtin_perturbers()
+    rows: list[Row] = []
+    for name in sorted(known, key=lambda name: levels.index(known[name].level)):
+        damage, sentence = words.get(name, name), sentences.get(name, "")
+        rows.append((name, damage, known[name].level, known[name].method, sentence))
+    return [*rows, *map(_installed, sorted(installed_perturbers()))]
 
 
 def _installed(name: str) -> Row:
@@ -281,10 +287,11 @@ def list_names(kind: str | None) -> None:
 
     Example: dhp list protocols
     """
-
     if kind is None:
-        names = [(name, ", ".join(row[0] for row in rows())) for name, rows in KINDS.items()]
-        say(Listing(names), "more: dhp list KIND, dhp show NAME")
+        listed: list[Row] = []
+        for each, rows in KINDS.items():
+            listed.append((each, ", ".join(row[0] for row in rows())))
+        say(Listing(listed), "more: dhp list KIND, dhp show NAME")
         return
     one_of("kind", kind, KINDS)
     say(Listing(KINDS[kind]()))
@@ -356,8 +363,9 @@ def _find(name: str) -> tuple[str, str]:
                 f"'{name}': is a file; dhp perturb --dataset {name} --out texts.jsonl shows what is done "
                 "to its texts"
             )
-        near = "".join(f"did you mean '{each}'? " for each in get_close_matches(name, [*known, *words], n=1))
-        raise InputError(f"'{name}': unknown name; {near}dhp list shows all names")
+        near = get_close_matches(name, [*known, *words], n=1)
+        hint = f"did you mean '{near[0]}'? " if near else ""
+        raise InputError(f"'{name}': unknown name; {hint}dhp list shows all names")
     return name, known[name]
 
 
@@ -373,9 +381,8 @@ def _perturber(asked: ShowRequest) -> Iterable[Part]:
         yield f"  degrees: {'; '.join(f'{v.name} {dict(v.params)}' for v in perturber.variants)}"
     elif perturber.description:
         yield f"  how: {perturber.description}"
-    languages = (
-        perturber.languages if isinstance(perturber.languages, str) else ", ".join(perturber.languages)
-    )
+    known = perturber.languages
+    languages = known if isinstance(known, str) else ", ".join(known)
     yield from (f"  level: {perturber.level}", f"  method: {perturber.method}", f"  languages: {languages}")
     for suite in names_of("suite"):
         use = read_suite(suite).perturbers.get(asked.name)
@@ -418,5 +425,7 @@ def weights_shown(read: "Weights", chart: str | None) -> list[Part]:
 
     if chart is not None:
         write_lines(Path(chart), [weights_page(read)])
-    tables = [part for task, rows in read.tasks.items() for part in (weights_table(task, rows), "")]
-    return [*tables, *about(read)]
+    parts: list[Part] = []
+    for task, rows in read.tasks.items():
+        parts += [weights_table(task, rows), ""]
+    return [*parts, *about(read)]
