@@ -85,6 +85,7 @@ OF_REAL_DATA = (
     Start("reproduce", "REAL --check", needs=("rouge_score",)),
 )
 BY_OTHERS = {
+    "make_leaderboard": "tests/leaderboard/test_cli.py",
     "servers_of_today": "tests/llm/test_fault_cases.py",
     "stub_server": "test_the_stub_server_starts",
 }

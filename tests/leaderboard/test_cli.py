@@ -1,7 +1,9 @@
 """`dhp leaderboard` as a user types it."""
 
 import json
+import runpy
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,6 +39,17 @@ def test_from_a_run_to_a_board_to_a_site(dhp: Run, run: Path, tmp_path: Path) ->
     done = dhp("leaderboard", "board")
     assert done.code == 0
     assert (tmp_path / "site" / "index.html").is_file()
+
+
+@pytest.mark.slow
+def test_the_script_is_the_command(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["make_leaderboard.py", str(run), "--out", str(tmp_path / "site")])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(ROOT / "scripts" / "make_leaderboard.py"), run_name="__main__")
+    assert ended.value.code == 0
+    assert "1 result in 1 table" in capsys.readouterr().out
 
 
 @pytest.mark.slow
