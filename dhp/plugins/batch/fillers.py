@@ -6,7 +6,6 @@ they are there.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.llm.api import Client
@@ -72,11 +71,16 @@ class RequestFiles:
         self, model: Client, order: Sequence[int], samples: Sequence[int]
     ) -> Iterator[tuple[int, ...]]:
         """Samples that follow one another in the request, as many as one call may ask for."""
-        indices = [index for index, sample in enumerate(order) if sample in samples]
-        one_by_one = not (model.multi_sample and self._multi_sample)
-        starts = [i for i, (a, b) in enumerate(pairwise([-2, *indices])) if b > a + 1 or one_by_one]
-        for start, end in pairwise([*starts, len(indices)]):
-            yield tuple(order[index] for index in indices[start:end])
+        at_once = model.multi_sample and self._multi_sample
+        group: list[int] = []
+        for sample in order:
+            if sample in samples:
+                group.append(sample)
+            if group and (sample not in samples or not at_once):
+                yield tuple(group)
+                group = []
+        if group:
+            yield tuple(group)
 
 
 class FileFiller:

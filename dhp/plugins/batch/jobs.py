@@ -97,12 +97,12 @@ class RemoteBatches:
 
     def in_flight(self, jobs: Iterable[Job]) -> dict[str, tuple[str, int]]:
         """custom_id -> (name of the batch, samples) of all requests in work."""
-        return {
-            custom_id: (job.name, count)
-            for job in jobs
-            if job.state in _OPEN
-            for custom_id, count in self._lines(job)
-        }
+        waiting = {}
+        for job in jobs:
+            if job.state in _OPEN:
+                for custom_id, count in self._lines(job):
+                    waiting[custom_id] = job.name, count
+        return waiting
 
     def results(self, jobs: Iterable[Job]) -> list[Path]:
         """The files of results."""
@@ -120,13 +120,15 @@ class RemoteBatches:
         `known` are the names of the batches that were there when the files were begun.
         """
         with self._alone():
-            later = [job for job in self.jobs() if job.name not in known and job.state != "failed"]
+            sent_meanwhile: set[str] = set()
+            for job in self.jobs():
+                if job.name not in known and job.state != "failed":
+                    sent_meanwhile.update(custom_id for custom_id, _ in self._lines(job))
             made = []
             for part in parts:
                 about = part.path.stem, provider, part.model, part.endpoint, part.requests
                 made.append(Job(*about, time.time(), "to send"))
-            sent = {custom_id for job in later for custom_id, _ in self._lines(job)}
-            if any(custom_id in sent for job in made if sent for custom_id, _ in self._lines(job)):
+            if sent_meanwhile and any(self._holds(job, sent_meanwhile) for job in made):
                 for part in parts:
                     part.path.unlink()
                     keys_file(part.path).unlink()
@@ -135,10 +137,12 @@ class RemoteBatches:
                 advice = (
                     f"`batch` {provider} fetches the answers, dhp batch cancel {job.name} cancels the batch"
                 )
-                held = (key for keyed in self._keys(job) for key in keyed["keys"].values())
-                self.store.hold(map(bytes.fromhex, held), job.holder, advice)
+                held: list[bytes] = []
+                for keyed in self._keys(job):
+                    held += map(bytes.fromhex, keyed["keys"].values())
+                self.store.hold(held, job.holder, advice)
                 self._keep(job)
-            for job in made:
+            for job in made:  # all are on disk first: what a stop leaves unsent is sent by the next command
                 self._send(job, open_provider(provider, job.endpoint))
         return {job.name for job in made}
 
@@ -205,6 +209,10 @@ class RemoteBatches:
 
     def _results(self, job: Job) -> Path:
         return self.folder / f"{job.name}.results.jsonl"
+
+    def _holds(self, job: Job, custom_ids: Collection[str]) -> bool:
+        """Whether any of these requests is in a batch."""
+        return any(custom_id in custom_ids for custom_id, _ in self._lines(job))
 
     def _lines(self, job: Job) -> Iterator[tuple[str, int]]:
         """custom_id and samples of each request."""
@@ -279,8 +287,10 @@ class RemoteBatches:
                 job = next(j for j in self.jobs() if j.name == job.name)
                 if job.state == "to send":
                     batch = self._find(job, provider)
-                    known = batch and self._keep(replace(job, state="sent", batch=batch))
-                    job = known or self._send(job, provider)
+                    if batch:
+                        job = self._keep(replace(job, state="sent", batch=batch))
+                    else:
+                        job = self._send(job, provider)
         state = _call(job, lambda: provider.state(job.batch))
         if state.failed:
             self._give_up(job, "failed")
@@ -297,12 +307,13 @@ class RemoteBatches:
         They are fetched again if there are fewer than follows from its `state`; without one what is there
         is taken. Raises `StoppedEarly` if there still are, with nothing written.
         """
-        least, answers = (job.requests if state.every else 0, state.answers) if state else (0, 0)
-        for left in reversed(range(_FETCHES)):
+        least = job.requests if state and state.every else 0
+        answers = state.answers if state else 0
+        for fetch in range(1, _FETCHES + 1):
             results, came = self._fetch_results(job, provider)
             if results >= least and came >= answers:
                 break
-            if not left:
+            if fetch == _FETCHES:
                 self._results(job).unlink()
                 lacking = f"{came:,} of {answers:,} answers" if answers else f"{results:,} of {least:,} lines"
                 raise StoppedEarly(

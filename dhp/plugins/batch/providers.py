@@ -102,15 +102,16 @@ class OpenAIBatches:
     def state(self, batch: str) -> State:
         remote = self._client.batches.retrieve(batch)
         counts = remote.request_counts
-        progress = (
-            f"{remote.status}, {counts.completed} of {counts.total} answered" if counts else remote.status
-        )
-        errors = remote.errors.data if remote.errors and remote.errors.data else []
-        failed = "; ".join(error.message or error.code or "" for error in errors[:3]) or "no reason given"
+        progress: str = remote.status
+        if counts:
+            progress += f", {counts.completed} of {counts.total} answered"
+        failed = ""
+        if remote.status == "failed":
+            errors = remote.errors.data if remote.errors and remote.errors.data else []
+            reasons = [error.message or error.code or "" for error in errors[:3]]
+            failed = "; ".join(reasons) or "no reason given"
         answers = counts.completed if counts else 0
-        return State(
-            progress, remote.status in _OPENAI_ENDED, failed if remote.status == "failed" else "", answers
-        )
+        return State(progress, remote.status in _OPENAI_ENDED, failed, answers)
 
     def results(self, batch: str) -> Iterator[Mapping[str, Any]]:
         remote = self._client.batches.retrieve(batch)
@@ -230,6 +231,8 @@ def _anthropic_result(line: Mapping[str, Any]) -> dict[str, Any]:
 
 _GEMINI_RUNNING = ("QUEUED", "PENDING", "RUNNING", "CANCELLING", "PAUSED", "UPDATING", "UNSPECIFIED")
 _GEMINI_FINISH = {"STOP": "stop", "MAX_TOKENS": "length"}
+_GEMINI_STATUS = {400: 400, 401: 401, 403: 403, 404: 404, 3: 400, 5: 404}
+"""Codes of errors that would come again, of HTTP or of gRPC, with the status of HTTP; others may pass."""
 _GEMINI_LATEST = 1000
 _GEMINI_NAMES = {
     "temperature": "temperature",
@@ -278,13 +281,10 @@ class GeminiBatches:
     def state(self, batch: str) -> State:
         remote = self._client.batches.get(name=batch)
         word = (remote.state.value if remote.state else "").removeprefix("JOB_STATE_")
-        failed = (remote.error and remote.error.message) or "no reason given"
-        return State(
-            word.lower(),
-            word not in _GEMINI_RUNNING,
-            failed if word == "FAILED" else "",
-            every=word == "SUCCEEDED",
-        )
+        failed = ""
+        if word == "FAILED":
+            failed = (remote.error and remote.error.message) or "no reason given"
+        return State(word.lower(), word not in _GEMINI_RUNNING, failed, every=word == "SUCCEEDED")
 
     def results(self, batch: str) -> Iterator[Mapping[str, Any]]:
         remote = self._client.batches.get(name=batch)
@@ -325,7 +325,7 @@ def _gemini_result(line: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(response, dict):
         error = error if isinstance(error, dict) else {}
         message = {"message": error.get("message", ""), "code": error.get("status", "")}
-        status = {400: 400, 3: 400, 401: 401, 403: 403, 404: 404, 5: 404}.get(error.get("code", 500), 500)
+        status = _GEMINI_STATUS.get(error.get("code", 500), 500)
         answer = {"status_code": status, "body": {"error": message}}
         return {"custom_id": line["key"], "response": answer, "error": None}
     usage = response.get("usageMetadata", {})
@@ -446,9 +446,11 @@ def check_address(name: str, model: str, endpoint: str) -> None:
                 f"{model}: is at {endpoint}, not at `batch` {name}; allowed: `base_url` {provider.address}"
             )
     elif host:
-        owner = next((n for n, p in providers().items() if host == urlsplit(p.address).netloc), None)
-        if owner:
-            raise InputError(f"{model}: is at {endpoint}, not at `batch` {name}; allowed: `batch` {owner}")
+        for owner, other in providers().items():
+            if host == urlsplit(other.address).netloc:
+                raise InputError(
+                    f"{model}: is at {endpoint}, not at `batch` {name}; allowed: `batch` {owner}"
+                )
     if " " in endpoint:
         raise InputError(f"{model}: `batch` does not reach Azure ({endpoint}); allowed: `batch_write`")
 

@@ -96,7 +96,7 @@ class _ResultPlace:
     line: int
     offset: int
     weight: int
-    """Priority: 2 for an answer, 1 for a permanent refusal, 0 for a temporary error."""
+    """See `_weight`."""
 
 
 class BatchResults:
@@ -201,9 +201,10 @@ class BatchResults:
                         answered += 1
                     else:
                         kinds.update([result.kind])
-                    weight = 2 if result.problem is None else 0 if _may_pass(result.problem) else 1
+                    weight = _weight(result.problem)
                     before = self._lines.get(result.custom_id)
-                    twice += before is not None and before.weight == weight == 2
+                    if before is not None and before.weight == weight == _ANSWERED:
+                        twice += 1
                     if before is None or weight > before.weight:
                         self._lines[result.custom_id] = _ResultPlace(path, number, start, weight)
         except IsADirectoryError:
@@ -242,6 +243,16 @@ class BatchResults:
         with line.path.open("rb") as file:
             file.seek(line.offset)
             return read_result_line(f"{line.path}: line {line.line}", file.readline())
+
+
+_ANSWERED, _REFUSED, _TEMPORARY = 2, 1, 0
+
+
+def _weight(problem: Problem | None) -> int:
+    """Which result of a request counts: an answer before a permanent refusal before a temporary error."""
+    if problem is None:
+        return _ANSWERED
+    return _TEMPORARY if _may_pass(problem) else _REFUSED
 
 
 def _may_pass(problem: Problem) -> bool:

@@ -117,14 +117,14 @@ def _adapter(call: Callable[[dict[str, Any]], Any], further: list[str], *, is_as
 def _given(arguments: Arguments, further: list[str]) -> dict[str, Any]:
     """What an evaluator of LangSmith may be given, by the names of its parameters."""
     plain = {name: text for name, text in arguments.items() if name not in _FIELDS and "." not in name}
-    outputs, inputs, reference = (
-        _Texts(parameter, main, arguments.get(parameter), {**more, **_mapped(arguments, parameter)})
-        for parameter, main, more in (
-            ("outputs", "output", {}),
-            ("inputs", "input", plain),
-            ("reference_outputs", "output", {}),
-        )
-    )
+
+    def texts(parameter: str, main: str, further: Mapping[str, str | None]) -> _Texts:
+        mapped = _mapped(arguments, parameter)
+        return _Texts(parameter, main, arguments.get(parameter), {**further, **mapped})
+
+    outputs = texts("outputs", "output", {})
+    inputs = texts("inputs", "input", plain)
+    reference = texts("reference_outputs", "output", {})
     ids = {"id": uuid.uuid4(), "metadata": {}}
     return {
         "run": SimpleNamespace(inputs=inputs, outputs=outputs, session_id=None, error=None, **ids),

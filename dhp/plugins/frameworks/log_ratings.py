@@ -64,7 +64,10 @@ def log_ratings(path: Path, fields: Mapping[str, str]) -> "pd.DataFrame | None":
     if not any(scores for _, scores in scored):
         raise InputError(f"{path}: {form.name} without scores of a judge; {_command(path, form)}")
     places = {ours: _places(form, ours, fields) for ours in _NAMES}
-    missing = [ours for ours in _NEEDED if not any(_named(row, places[ours]) for row in rows)]
+    missing = []
+    for ours in _NEEDED:
+        if not any(_named(row, places[ours]) for row in rows):
+            missing.append(ours)
     if missing:
         message = _unnamed(path, form, rows, places, missing)
         if "variant" not in missing:
@@ -220,9 +223,12 @@ def _table(
             model = {"model": score.model} if by_model else {}
             ratings.append({**names, "metric": score.metric, **_rated(score), **model})
     leave_out(str(path), left_out, len(scored), strict=False)
-    kept = [name for name in _NAMES if name in _NEEDED or any(each[name] for each in ratings)]
-    columns = [*kept, "metric", "score", "status", "raw", *(["model"] if by_model else [])]
-    return pd.DataFrame(ratings, columns=columns, dtype=object)
+    table = pd.DataFrame(
+        ratings, columns=[*_NAMES, "metric", "score", "status", "raw", "model"], dtype=object
+    )
+    optional = [name for name in _NAMES if name not in _NEEDED]
+    unused = [name for name in optional if not any(table[name])]
+    return table.drop(columns=unused if by_model else [*unused, "model"])
 
 
 _WORDS = {**VERDICTS, "relevant": True, "not_relevant": False}

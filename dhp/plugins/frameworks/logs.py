@@ -118,8 +118,9 @@ def log_dataset(
     file = Path(path)
     for name in fields:
         one_of("field", name, _PLAIN, "`fields`")
-    kind, rows, paths = _read(file)
-    entries = list(_entries(file, kind, rows, {**paths, **{k: (v,) for k, v in fields.items()}}, set(fields)))
+    kind, rows, usual = _read(file)
+    named: Paths = {name: (path,) for name, path in fields.items()}
+    entries = list(_entries(file, kind, rows, {**usual, **named}, set(fields)))
     with_context = all("context" in entry for entry in entries)
     known = task if isinstance(task, Task) else read_task(task or ("rag" if with_context else "instruction"))
     examples = tuple(_example(entry, known) for entry in entries)
@@ -146,19 +147,23 @@ def _plain_paths(path: str | Path, fields: Mapping[str, str]) -> Paths:
     """Our field -> the columns of a table that are called so; `source` is that of dhp's own tables."""
     file = Path(path)
     columns = read_table(file, broken=True).columns if file.is_file() else ()
-    return {**_paths_in(columns), **{name: (column,) for name, column in fields.items()}} | (
-        {"source": ("source",)} if "source" in columns else {}
-    )
+    paths = _paths_in(columns)
+    for name, column in fields.items():
+        paths[name] = (column,)
+    if "source" in columns:
+        paths["source"] = ("source",)
+    return paths
 
 
-def _paths_in(columns: Collection[str]) -> Paths:
+def _paths_in(columns: Collection[str]) -> dict[str, tuple[str, ...]]:
     """`_PLAIN` with the columns as a table spells them."""
     spelled = {_plain(column): column for column in columns}
-    kept = {
-        name: tuple(spelled[_plain(each)] for each in meant if _plain(each) in spelled)
-        for name, meant in _PLAIN.items()
-    }
-    return {name: those for name, those in kept.items() if those}
+    paths: dict[str, tuple[str, ...]] = {}
+    for name, usual in _PLAIN.items():
+        for each in usual:
+            if _plain(each) in spelled:
+                paths[name] = (*paths.get(name, ()), spelled[_plain(each)])
+    return paths
 
 
 def _plain(column: str) -> str:
@@ -215,10 +220,10 @@ def _entries(
         missing = next((name for name in ("output", "input") if name not in texts), None)
         if missing is None and _epoch(row) > 1:
             missing = "further epochs"
-        texts.setdefault("id", str(number))
         if missing is not None:
             lacking[missing] += 1
             continue
+        texts.setdefault("id", str(number))
         if texts["id"] in seen:
             texts["id"] = f"{texts['id']}#{number}"
         seen.add(texts["id"])
@@ -284,7 +289,7 @@ def _text(value: object, *, last: bool) -> str | None:
             return _text(value["choices"][0], last=last)
         return _text(value.get("messages"), last=last)
     if isinstance(value, list):
-        parts = [text for text in (_text(each, last=last) for each in value) if text]
+        parts = [*filter(None, (_text(each, last=last) for each in value))]
         is_chat = any(isinstance(each, Mapping) and "role" in each for each in value)
         if last and is_chat:
             return parts[-1] if parts else None

@@ -41,7 +41,11 @@ def adapt_autoevals(scorer: Any) -> Adapter | None:
 
 def _listed(arguments: Mapping[str, str | None], names: Collection[str]) -> dict[str, object]:
     """The arguments, those of these names as lists of one."""
-    return {k: [v] if k in names and v is not None else v for k, v in arguments.items()}
+    listed: dict[str, object] = dict(arguments)
+    for name in names:
+        if arguments.get(name) is not None:
+            listed[name] = [arguments[name]]
+    return listed
 
 
 _LISTS_OF_DEEPEVAL = ("context", "retrieval_context")
@@ -161,7 +165,10 @@ def _read(score: Any) -> object:
 
 
 def graded(value: object) -> object:
-    return None if value == _NO_ANSWER else _GRADES.get(value, value) if isinstance(value, str) else value
+    """The number of a grade of inspect_ai, None for its `N`; any other value as it is."""
+    if value == _NO_ANSWER:
+        return None
+    return _GRADES.get(value, value) if isinstance(value, str) else value
 
 
 def log_scorers(log: str) -> list[object] | None:
@@ -295,11 +302,10 @@ def _parameters(scorer: Any) -> tuple[list[str], frozenset[str]]:
 
 
 def _is_range(allowed: object) -> bool:
-    return (
-        isinstance(allowed, tuple)
-        and len(allowed) == 2
-        and all(isinstance(each, int | float) for each in allowed)
-    )
+    """Whether the values are the ends of a scale; a list holds the labels of a verdict."""
+    if not isinstance(allowed, tuple) or len(allowed) != 2:
+        return False
+    return all(isinstance(each, int | float) for each in allowed)
 
 
 def _single_turn(scorer: Any) -> Adapter:

@@ -96,13 +96,17 @@ def race(old: str, changes: Sequence[str], compare: Compare, looks: int = len(LO
     outcome = Race()
     error = ALPHA / max(1, (looks - 1) * len(changes))
     for look in range(looks):
-        for name in [name for name in changes if name not in {*outcome.dropped, *outcome.unusable}]:
+        for name in changes:
+            if name in outcome.dropped or name in outcome.unusable:
+                continue
             with outcome.usable(name):
                 outcome.gains[name] = compare(old, name, look)
-        if look == looks - 1:
+        if look == looks - 1:  # nothing is compared after it, so nothing need be dropped
             break
         leader = outcome.best or old
-        for name in [name for name in outcome.gains if name not in (leader, *outcome.dropped)]:
+        for name in [*outcome.gains]:  # a copy: what turns out to be unusable leaves the gains
+            if name == leader or name in outcome.dropped:
+                continue
             with outcome.usable(name):
                 behind = outcome.gains[name] if leader == old else compare(leader, name, look)
                 if behind.difference < 0 and behind.p / 2 <= error:

@@ -152,8 +152,9 @@ class Outcome:
     @property
     def alarms(self) -> list[str]:
         """Harmless edits that the best change marks down on the other texts, unlike the judge as it was."""
-        before, after = ([row.variant for row in judge.result.alarms] for judge in self.judges)
-        return [variant for variant in after if variant not in before]
+        old, new = self.judges
+        before = {row.variant for row in old.result.alarms}
+        return [row.variant for row in new.result.alarms if row.variant not in before]
 
 
 class Trials:
@@ -235,9 +236,9 @@ class Trials:
 
     def _on_other_half(self, best: str) -> tuple[RunResult, RunResult]:
         """The judge as it was and that of a change, on the texts that confirm."""
-        old, new = (
-            self._run(name, self.halves[1], inner_folder(self.asked.out, name)) for name in (ORIGINAL, best)
-        )
+        ids, out = self.halves[1], self.asked.out
+        old = self._run(ORIGINAL, ids, inner_folder(out, ORIGINAL))
+        new = self._run(best, ids, inner_folder(out, best))
         return old, new
 
     def _cost(self, name: str) -> float:
@@ -284,8 +285,9 @@ def missed(result: Result) -> list[str]:
     """
     shares: dict[str, float] = {}
     for row in result.damage:
-        passes = None if row.passes is None else row.passes.share
-        seen = row.detection if result.pass_mark is None else passes if passes is None else 1 - passes
+        seen = row.detection
+        if result.pass_mark is not None:
+            seen = None if row.passes is None else 1 - row.passes.share
         if seen is not None and seen < _SEEN:
             name = parse_variant(row.variant).perturber
             shares[name] = min(seen, shares.get(name, 1.0))
@@ -309,8 +311,10 @@ def _estimates(asked: Asked) -> list[Estimate]:
             yield replace(each, protocol=_label(name))
 
     pending = [*taken(ORIGINAL, asked.original, halves[0] + halves[1])]
-    changed = {name: [*taken(name, prompt, halves[0])] for name, prompt in prompts.items()}
-    pending += [each for estimates in changed.values() for each in estimates]
+    changed = {}
+    for name, prompt in prompts.items():
+        changed[name] = [*taken(name, prompt, halves[0])]
+        pending += changed[name]
     if changed:
         dearest = max(changed, key=lambda name: sum(map(_tokens, changed[name])))
         confirming = taken(dearest, prompts[dearest], halves[1])

@@ -67,12 +67,13 @@ def confirmed_lines(outcome: Outcome) -> Iterator[str]:
     """What the other half says."""
     best, gain = outcome.race.best, outcome.confirmed
     if best is None or gain is None:
-        whole = not (outcome.race.gains or outcome.race.unusable)
-        yield (
-            f"nothing to improve: {_NO_FAULT[errors_of(outcome.as_it_was) is not None]}"
-            if whole
-            else "nothing helped"
-        )
+        tried = outcome.race.gains or outcome.race.unusable
+        if tried:
+            yield "nothing helped"
+        elif errors_of(outcome.as_it_was) is None:
+            yield "nothing to improve: all damage is detected"
+        else:
+            yield "nothing to improve: no text is on the wrong side of the mark"
         return
     label = change_of(best).label
     sentence = f"{label}, on the other {outcome.n[1]} texts: {_points(gain)}, {_p(gain.p_better)}"
@@ -88,10 +89,6 @@ def confirmed_lines(outcome: Outcome) -> Iterator[str]:
     elif outcome.alarms:
         names = ", ".join(map(variant_name, outcome.alarms))
         yield f"but it also lowers scores for harmless edits: {names}"
-
-
-_NO_FAULT = {True: "no text is on the wrong side of the mark", False: "all damage is detected"}
-"""Whether errors at a mark are counted -> why nothing can be improved."""
 
 
 def errors_words(judges: Sequence[Result]) -> str | None:
@@ -110,7 +107,7 @@ def errors_words(judges: Sequence[Result]) -> str | None:
 
 
 def _points(gain: Gain) -> str:
-    low, high = (f"{100 * end + 0.0:.0f}".replace("-0", "0") for end in (gain.low, gain.high))
+    low, high = round(100 * gain.low), round(100 * gain.high)  # whole numbers have no -0
     points = round(100 * gain.difference)
     return f"{points:+d} points ({low} to {high})" if points else f"0 points ({low} to {high})"
 

@@ -1,6 +1,8 @@
 """Classical metrics as judges, `metric/NAME`: overlap with a reference, likelihood by a local model.
 
-The figures are those of the packages rouge-score, sacrebleu and nltk, in [0, 1].
+The figures are those of the packages rouge-score, sacrebleu and nltk, in [0, 1]. `metric_judge` reads the
+name and its settings and takes the function of that metric; `MetricJudge` compares each text by it with its
+references or its source.
 """
 
 import math
@@ -42,8 +44,7 @@ def overlap(name: str, part: str = "f") -> Score:
 @cache
 def _scorer(kind: str) -> Any:
     require("rouge-score", purpose=f"metric/{kind}", extra="metrics")
-    scorer = import_module("rouge_score.rouge_scorer")
-    return scorer.RougeScorer([kind], tokenizer=_StemsOnce())
+    return import_module("rouge_score.rouge_scorer").RougeScorer([kind], tokenizer=_StemsOnce())
 
 
 class _StemsOnce:
@@ -75,12 +76,15 @@ def _by_lines(text: str) -> str:
 def _sacrebleu(name: str) -> Any:
     require("sacrebleu", purpose=f"metric/{name.lower()}", extra="metrics")
     metrics = import_module("sacrebleu.metrics")
-    return getattr(metrics, name)(**({"effective_order": True} if name == "BLEU" else {}))
+    # Else a text without a common four-gram has a BLEU of 0, as nearly all single sentences have.
+    settings = {"effective_order": True} if name == "BLEU" else {}
+    return getattr(metrics, name)(**settings)
 
 
 def _by_sacrebleu(name: str, text: str, reference: str) -> float:
     score = float(_sacrebleu(name).sentence_score(text, [reference]).score) / 100
-    return min(1.0, score) if name == "BLEU" else score  # BLEU may be 100.00000000000004
+    # BLEU may be 100.00000000000004; TER may exceed 1 by right.
+    return min(1.0, score) if name == "BLEU" else score
 
 
 class _NoSynonyms:
@@ -266,23 +270,21 @@ def metric_judge(model: str, seed: int = 0) -> MetricJudge:
     name = model.removeprefix("metric/").partition("?")[0]
     one_of("metric", name, NAMES, f"model '{model}'")
     known = set() if name in ALONE else {"references", "against"}
-    known |= {"n"} if name == "distinct" else set()
-    known |= {"part"} if name in ROUGE else set()
-    known |= {"path", "layers"} if name == "bertscore" else set()
-    known |= {"path"} if name in LIKELIHOODS else set()
-    _, settings = split_settings(model, known)
-    part = _one_of(model, settings, "part", PARTS)
-    over = _one_of(model, settings, "references", OVER_REFERENCES)
-    against = _one_of(model, settings, "against", AGAINST)
-    score: Any
+    score: Score
     if name in LIKELIHOODS:
+        _, settings = split_settings(model, {*known, "path"})
         score = likelihood(name, settings.get("path", ""))
     elif name == "distinct":
+        _, settings = split_settings(model, {*known, "n"})
         score = distinct(settings.get("n", "2"))
     elif name == "bertscore":
+        _, settings = split_settings(model, {*known, "path", "layers"})
         score = bertscore(settings.get("path", ""), settings.get("layers", ""))
     else:
-        score = overlap(name, part)
+        _, settings = split_settings(model, {*known, "part"} if name in ROUGE else known)
+        score = overlap(name, _one_of(model, settings, "part", PARTS))
+    over = _one_of(model, settings, "references", OVER_REFERENCES)
+    against = _one_of(model, settings, "against", AGAINST)
     return MetricJudge(model, name, score, OVERLAPS.get(name, True), against, over)
 
 

@@ -76,10 +76,9 @@ def power(
     """
     question = replace(question, seed=seed)
     named = {"metrics": metrics, "correlation": correlation, "tied": tied}
+    stated = {name: value for name, value in named.items() if value is not None}
     with progress_of(True) as show:
-        analyses = _analyses(
-            run, detection, model, question, {k: v for k, v in named.items() if v is not None}, show
-        )
+        analyses = _analyses(run, detection, model, question, stated, show)
     print_out(Printout(_parts(analyses), [each.to_json() for each in analyses]), output)
 
 
@@ -131,16 +130,14 @@ def _table(analysis: "PowerAnalysis") -> "Table[VariantPower]":
     from dhp.content.catalog import variant_name
 
     pilot = analysis.pilot is not None
-    name = variant_name if pilot else str
-    columns: list[Column[VariantPower]] = [
-        Column(
-            "" if analysis.pilot is None else "damage", lambda row: name(row.variant), names=True, right=False
-        )
-    ]
+    columns: list[Column[VariantPower]]
     if pilot:
-        columns.append(
-            Column("verdict", lambda row: row.verdict, words=lambda row: row.verdict or "", right=False)
-        )
+        columns = [
+            Column("damage", lambda row: variant_name(row.variant), names=True, right=False),
+            Column("verdict", lambda row: row.verdict, words=lambda row: row.verdict or "", right=False),
+        ]
+    else:
+        columns = [Column("", lambda row: row.variant, names=True, right=False)]
     columns += [
         Column("detection", lambda row: row.detection, percent),
         Column(

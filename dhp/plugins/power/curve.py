@@ -40,9 +40,16 @@ class PowerCurve:
         """
         if not 0 < chance < 1:
             raise ValueError(f"chance must be between 0 and 1, not {chance}")
-        limits = [power_interval(share, self.runs) for share in self.power]
-        lower, upper = ([pair[side] for pair in limits] for side in (0, 1))
-        return NeededExamples(*(self._reaches(values, chance) for values in (self.power, upper, lower)))
+        lower, upper = [], []
+        for share in self.power:
+            low, high = power_interval(share, self.runs)
+            lower.append(low)
+            upper.append(high)
+        return NeededExamples(
+            n=self._reaches(self.power, chance),
+            low=self._reaches(upper, chance),
+            high=self._reaches(lower, chance),
+        )
 
     def _reaches(self, values: Sequence[float], chance: float) -> int | None:
         from scipy.special import ndtri

@@ -1,4 +1,10 @@
-"""Number of examples that a judge needs, from a pilot run, a detection or a mock judge."""
+"""Number of examples that a judge needs, from a pilot run, a detection or a mock judge.
+
+Each source becomes a population of differences for each kind of damage: the examples of a pilot, those that a
+mock judge rates, or points of a model with the stated detection. Runs are drawn from it and judged as real
+ones are; the share that is `noticed` is the power. A curve over growing numbers of examples tells how many
+are needed.
+"""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -26,7 +32,9 @@ from dhp.stats.arrays import Floats
 from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import detection_influences
 
-_FEW_LIMIT = 1_000  # of pilots and mocks: too few are rated to tell a weak effect from none
+# Of pilots and mocks, which rate too few examples to tell a weak effect from none. A detection that is stated
+# is exact, so its numbers go on to `LIMIT`.
+_FEW_LIMIT = 1_000
 _CHANCES = (0.8, 0.9)
 _KINDS = 12
 """Judged together, if no pilot says how many."""
@@ -172,7 +180,10 @@ def power_of_mock(
     judge = mock_judge(model, question.seed)
     named = [f"damage.{degree}" for degree in _DEGREES]
     for dial in judge.dials.sensitivities:
-        named += [dial] if "." in dial else [f"{dial}.{degree}" for degree in _DEGREES]
+        if "." in dial:
+            named.append(dial)
+        else:
+            named += [f"{dial}.{degree}" for degree in _DEGREES]
     variants = tuple(dict.fromkeys(named))
     table = _rated(judge, variants, metrics).difference_table(variants, _metric_names(metrics))
     kinds = question.kinds or _KINDS
@@ -219,10 +230,13 @@ def _variant(
     at_n = simulated(question.n, question.runs)
     low, high = power_interval(at_n, question.runs)
     needed = [NeededExamples(None, None, None) for _ in _CHANCES]
-    if best >= floor and power_interval(simulated(limit, _FIRST_RUNS), _FIRST_RUNS)[1] >= min(_CHANCES):
+    reachable = best >= floor
+    # A curve takes many simulations: it is not begun where even the largest number is surely too small.
+    if reachable and power_interval(simulated(limit, _FIRST_RUNS), _FIRST_RUNS)[1] >= min(_CHANCES):
         curve = power_curve(lambda n: simulated(n, question.runs), max(_CHANCES), limit, question.runs)
         needed = [curve.needed(chance) for chance in _CHANCES]
-    return VariantPower(name, None, best, best >= floor, 1 - at_n, (1 - high, 1 - low), *needed)
+    n_80, n_90 = needed
+    return VariantPower(name, None, best, reachable, 1 - at_n, (1 - high, 1 - low), n_80, n_90)
 
 
 def _rated(judge: MockJudge, variants: Sequence[str], metrics: int) -> RatingsArray:
@@ -230,18 +244,18 @@ def _rated(judge: MockJudge, variants: Sequence[str], metrics: int) -> RatingsAr
     import pandas as pd
 
     task = read_task("summarization")
-    model_metric = task.metrics[0]
-    names = _metric_names(metrics)
-    task = task.model_copy(
-        update={"metrics": [model_metric.model_copy(update={"name": name}) for name in names]}
-    )
-    candidates = [
-        Candidate(str(i), variant, "", "") for i in range(_MOCK_EXAMPLES) for variant in (ORIGINAL, *variants)
-    ]
+    first = task.metrics[0]
+    renamed = [first.model_copy(update={"name": name}) for name in _metric_names(metrics)]
+    task = task.model_copy(update={"metrics": renamed})
+    candidates = []
+    for i in range(_MOCK_EXAMPLES):
+        candidates += [Candidate(str(i), variant, "", "") for variant in (ORIGINAL, *variants)]
     judge.dials = replace(judge.dials, latency=0.0)
     rated = list(judge.rate(candidates, task))
-    frame = pd.DataFrame({f.name: [getattr(r, f.name) for r in rated] for f in fields(Rating)})
-    (ratings,) = split_ratings(frame)
+    columns = {}
+    for field in fields(Rating):
+        columns[field.name] = [getattr(rating, field.name) for rating in rated]
+    (ratings,) = split_ratings(pd.DataFrame(columns))
     return ratings
 
 

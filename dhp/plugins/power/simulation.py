@@ -13,8 +13,8 @@ from dhp.stats.detection import detection
 from dhp.stats.flips import flip_log_p
 from dhp.stats.wilcoxon import signed_ranks
 
-_AT_ONCE = 1 << 18  # examples drawn
-_FEW = 30  # examples up to which signs are flipped
+_AT_ONCE = 1 << 18  # examples drawn, which bounds the memory of a simulation
+_FEW = 30  # examples up to which signs are flipped, as in a run; above that flips are close to normal
 _FLIPS = 4096
 _NORMAL = 100_000  # values drawn of the normal distribution
 
