@@ -50,9 +50,12 @@ def statements(text: str, grammar: Grammar) -> list[Statement]:
 
 def bare(text: str, start: int, grammar: Grammar) -> Statement | None:
     """The value, with small words before it, with which the sentence at `start` begins."""
-    end = next((m.end() for m in SENTENCE_END.finditer(text, start)), len(text))
-    stated = (s for s in _of_sentence(text, start, end, grammar) if s.kind == BARE)
-    return next(stated, None)
+    sentence_end = SENTENCE_END.search(text, start)
+    end = sentence_end.end() if sentence_end else len(text)
+    for statement in _of_sentence(text, start, end, grammar):
+        if statement.kind == BARE:
+            return statement
+    return None
 
 
 @functools.lru_cache(maxsize=256)
@@ -65,19 +68,21 @@ def _values_with_clauses(text: str, start: int, end: int, grammar: Grammar) -> I
     places = [match.start() for match in grammar.begins.finditer(text, start, end)]
     if not places or len(places) > _MOST_VALUES:
         return
-    tops = [] if grammar.chooses else [top for _, top in _scales(text, start, end)]
-    of_another_scale = any(top != grammar.high for top in tops)
-    done = start
+    scales = [] if grammar.chooses else _scales(text, start, end)
+    of_another_scale = any(top != grammar.high for _, top in scales)
+    done = start  # where the last value ended: `4 out of 5` is one value, though two may begin there
     for place in places:
         value = grammar.read(text, place) if place >= done else None
         if value is None:
             continue
-        later, done = done > start, value.end
+        is_first, done = done == start, value.end
         if of_another_scale:
             value = value._replace(number=math.nan)
         clause = clause_before(text, start, place, grammar)
         statement = None if clause is None else _statement(text, place, value, clause, grammar)
-        if statement is not None and not (later and grammar.chooses and statement.kind == BARE):
+        if statement is None:
+            continue
+        if is_first or not grammar.chooses or statement.kind != BARE:
             yield statement
 
 
@@ -129,9 +134,10 @@ def clause_before(text: str, start: int, place: int, grammar: Grammar) -> Clause
     pattern = _TOKEN_OR_SCALE if _SCALE_WORD.search(text, lead, place) else _TOKEN
     tokens = list(pattern.finditer(text, lead, place))
     parts = grammar.parts
-    words, begins = list[str](), list[int]()
+    words: list[str] = []
+    begins: list[int] = []
     parted, whole = False, True
-    while tokens:
+    while tokens:  # from the value back to the first word that is not of the list
         token = tokens.pop()
         known = _known(token, parts)
         if known:
@@ -148,11 +154,12 @@ def clause_before(text: str, start: int, place: int, grammar: Grammar) -> Clause
             tokens.append(token)
             break
     pure = whole and _is_pure(start, tokens, parts)
-    first = next((i for i, word in enumerate(words) if whole or "opens" in grammar.roles(word)), len(words))
-    before = [*words[:first], *(token[0].lower() for token in tokens[-1:])]
-    if not whole and not _SUBORDINATES.isdisjoint(before):
-        return None  # `it is not true that I rate it 4`
-    del words[:first], begins[:first]
+    if not whole:  # then the clause begins with a word that may open one: `As a critic I rate it 4`
+        first = next((i for i, word in enumerate(words) if "opens" in grammar.roles(word)), len(words))
+        before = [tokens[-1][0].lower(), *words[:first]]
+        if not _SUBORDINATES.isdisjoint(before):
+            return None  # `it is not true that I rate it 4`
+        del words[:first], begins[:first]
     if not words and not pure and not (whole and grammar.section):
         return None
     has = frozenset(role for word in words for role in grammar.roles(word))
@@ -166,7 +173,9 @@ def _known(token: Match[str], parts: Callable[[str], list[str]]) -> list[str] | 
     if token["scale"] or (token["aside"] and _DIGIT.search(token[0])):
         return []
     known = [parts(word) for word in re.findall(rf"{WORD}|[^\w\s()\[\],]", token["aside"] or "")]
-    return list(itertools.chain(*known)) if known and all(known) else None
+    if not known or not all(known):
+        return None
+    return list(itertools.chain(*known))
 
 
 def _may_stand_before(text: str, token: Match[str]) -> bool:
@@ -235,24 +244,23 @@ def _kind(clause: Clause, grammar: Grammar) -> str | None:
     words, has = clause.words, clause.has
     if not words:
         return BARE if clause.pure else None
-    last = grammar.roles(words[-1])
+    verb = words[-2] if len(words) > 1 and words[-1] in ("a", "an") else words[-1]
     linked = (
-        clause.parted
-        or "is" in grammar.roles(words[-2 if words[-1] in ("a", "an") and words[:-1] else -1])
-        or (words[-1] in _NEEDS_NO_COLON and not grammar.section)
+        clause.parted or "is" in grammar.roles(verb) or (words[-1] in _NEEDS_NO_COLON and not grammar.section)
     )
-    if (clause.parted and words[-1] in _ARTICLES) or (
-        "rating" in last and "rates" not in last and not linked
-    ):
+    last = grammar.roles(words[-1])
+    if "rating" in last and "rates" not in last and not linked:
+        return None
+    if clause.parted and words[-1] in _ARTICLES:
         return None
     if "own" not in has and not {"article", "source"}.isdisjoint(words) and JUDGED.isdisjoint(words):
-        return None
+        return None  # `The article is a 4`
     label = _label(clause, grammar) if linked else None
     if label and (clause.pure or label == NAMED):
         return label
     if label:
-        turns = "opens" in grammar.roles(words[0]) or words[0] in ("the", "my")
-        return STATED if turns or not grammar.chooses else None
+        opens = "opens" in grammar.roles(words[0]) or words[0] in ("the", "my")
+        return STATED if opens or not grammar.chooses else None
     if has & {"rates", "rating"} or {"is", "subject"} <= has or "making" in words:
         return STATED
     plain = {"plain", "opens", "final", "is"}

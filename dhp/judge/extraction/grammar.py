@@ -26,7 +26,7 @@ class Statement(NamedTuple):
 
     kind: str
     number: float
-    """As of `Value`."""
+    """See `Value`."""
     start: int
     """Where the clause begins."""
     value_start: int
@@ -95,7 +95,7 @@ _ENDS = (
 )
 SENTENCE_END = re.compile(_MARK + _ENDS)
 _NO_INITIAL = re.compile(rf"{_MARK}(?!(?<=\b[A-Z]\.)(?! +[A-Z][a-z]+(?: [a-z]+)?:)){_ENDS}")
-"""The same where a capital letter is an initial, as in `U.S. and`, and no choice."""
+"""The same if a capital letter is an initial, as in `U.S. and`, and no choice."""
 
 
 _MOST_SENTENCES, _HALF = 300, 150

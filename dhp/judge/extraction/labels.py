@@ -1,4 +1,4 @@
-"""The one of the user's own words that an answer gives: `pass`, `partially correct`, ..."""
+"""Which of the user's own labels an answer gives: `pass`, `partially correct`, ..."""
 
 import functools
 import re
@@ -26,7 +26,8 @@ def _grammar(labels: tuple[str, ...]) -> Grammar:
 
     def read(text: str, start: int) -> Value | None:
         for pattern, number in patterns:
-            if match := pattern.match(text, start):
+            match = pattern.match(text, start)
+            if match is not None:
                 return Value(number, match.end())
         return None
 
@@ -35,12 +36,11 @@ def _grammar(labels: tuple[str, ...]) -> Grammar:
 
 
 def read_label(text: str, labels: Sequence[str], *, cut_off: bool = False) -> Extracted:
-    """The label that an answer gives, as its place in the list, from 1; labels are listed with the worst
-    first.
+    """The label that an answer gives, as its place in the list, from 1 for the worst.
 
     The answer opens or ends with the label, or a line or sentence begins with a name of verdicts and the
-    label, or says that the text is one. A label inside a sentence is none, and two different ones are
-    unparsed. Where the answer was cut off at the token limit only a labelled verdict counts.
+    label, or says that the text is so. A label inside a sentence does not count, and an answer with two
+    different ones is unparsed. If the answer was cut off at the token limit, only a labelled verdict counts.
     """
     shown = readable(text)
     if isinstance(shown, Extracted):
@@ -48,19 +48,24 @@ def read_label(text: str, labels: Sequence[str], *, cut_off: bool = False) -> Ex
     grammar = _grammar(tuple(labels))
     parts = objects.objects(shown)
     words = unquoted(plain(objects.without_objects(shown, parts)))
-    in_objects = [s for each in objects.own_objects(shown, parts) for s in _of_object(each, labels, grammar)]
+    in_objects: list[Statement] = []
+    for value in objects.own_objects(shown, parts):
+        in_objects += _of_object(value, labels, grammar)
     every = statements(words, grammar)
     named = [s for s in every if s.kind == NAMED]
     stated = [s for s in every if s.kind != NAMED]
     finals = [s for s in stated if s.kind == FINAL]
     opening = [] if cut_off else _of_lines(words, grammar)
-    agreeing = in_objects + (finals or stated) or [s for s in opening if _is_alone(s, words)]
-    if not agreeing and not cut_off and len(named) == 1 == len(grammar.begins.findall(words)):
-        agreeing = named
-    others = [s for s in [*agreeing, *opening] if s.start >= 0]
-    last = max((s.value_end for s in others), default=0)
-    contested = any(_goes_on(words, s, grammar) for s in others) or len(distinct([*agreeing, *others])) > 1
-    if contested or (agreeing and goes_on(words, last, agreeing[0].number, grammar)):
+    agreeing = in_objects + (finals or stated)
+    if not agreeing:
+        agreeing = [s for s in opening if _is_alone(s, words)]
+    if not agreeing and not cut_off and len(named) == 1 and len(grammar.begins.findall(words)) == 1:
+        agreeing = named  # `Consistency: pass`, and no other label in the answer
+    in_words = [s for s in [*agreeing, *opening] if s.start >= 0]
+    if len(distinct([*agreeing, *in_words])) > 1 or any(_goes_on(words, s, grammar) for s in in_words):
+        return UNPARSED
+    last = max((s.value_end for s in in_words), default=0)
+    if agreeing and goes_on(words, last, agreeing[0].number, grammar):
         return UNPARSED
     if not agreeing:
         return Extracted("refused") if holds_refusal(words) else UNPARSED
@@ -73,34 +78,39 @@ _TRUE, _FALSE = frozenset("yes true 1 y".split()), frozenset("no false never 0 n
 
 def _of_object(value: object, labels: Sequence[str], grammar: Grammar) -> list[Statement]:
     """The labels that an object gives: behind the name of a rating, or by yes and no behind a label."""
-    texts = objects.of_rating(value, (), _KEYS)
-    stated = [s._replace(start=-1) for each in texts if (s := bare(plain(each), 0, grammar))]
+    stated = []
+    for text in objects.of_rating(value, (), _KEYS):
+        statement = bare(plain(text), 0, grammar)
+        if statement is not None:
+            stated.append(statement._replace(start=-1))
     for key, inner in value.items() if isinstance(value, dict) else ():
-        truth, number = str(objects.as_text(inner)).lower(), _label_of(str(key), labels)
-        if number is None or truth not in _TRUE | _FALSE:
+        number, truth = _label_of(str(key), labels), str(objects.as_text(inner)).lower()
+        if number is None:
             continue
-        if truth in _FALSE:
-            number = 3 - number if len(labels) == 2 else None
-        if number is not None:
+        if truth in _FALSE and len(labels) == 2:  # no to one is yes to the other
+            number, truth = 3 - number, "yes"
+        if truth in _TRUE:
             stated.append(Statement(BARE, float(number), -1, 0, 0, "label"))
     return stated
 
 
 def _label_of(key: str, labels: Sequence[str]) -> int | None:
+    """The place of the label that a key names, `passed` of `pass`, too."""
     small = " ".join(objects.key_words(key))
-    return next(
-        (i for i, label in enumerate(labels, 1) if plain(label).lower() in (small, small.removesuffix("ed"))),
-        None,
-    )
+    for number, label in enumerate(labels, start=1):
+        if plain(label).lower() in (small, small.removesuffix("ed")):
+            return number
+    return None
 
 
 def _of_lines(words: str, grammar: Grammar) -> list[Statement]:
     """The labels with which lines and sentences begin."""
-    return [s for start in starts(words) if (s := bare(words, start, grammar)) is not None]
+    openings = [bare(words, start, grammar) for start in starts(words)]
+    return [opening for opening in openings if opening is not None]
 
 
 def _is_alone(opening: Statement, words: str) -> bool:
-    """Whether an answer opens with a label, or has nothing else in its last line or sentence."""
+    """Whether an answer opens with a label, or ends with it."""
     return opening.start == 0 or not words[opening.value_end :].strip(" .!)\"'")
 
 
@@ -126,7 +136,8 @@ _ALONE = re.compile(r"(?! ?\w)| (?:in|on|for|at|as)\b")
 def _goes_on(words: str, statement: Statement, grammar: Grammar) -> bool:
     """Whether the sentence of a label goes on in a way that takes something of it back."""
     rest = _REST.match(words, statement.value_end)
-    behind = words[statement.value_end : rest.end() + 1] if rest else ""
+    assert rest is not None, "as it may be empty"
+    behind = words[statement.value_end : rest.end() + 1]
     if _AS_A_KEY.match(behind) or _IN_PART.match(behind):
         return True
     for match in grammar.begins.finditer(behind):

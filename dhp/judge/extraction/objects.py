@@ -1,4 +1,9 @@
-"""JSON in an answer: decoded whole, and read by its keys, never inside its strings."""
+"""JSON in an answer: decoded whole, and read by its keys, never inside its strings.
+
+`objects` finds what is JSON and decodes it, also if it is written carelessly. `own_objects` leaves out what
+somebody else wrote, and what its own keys take back. `of_rating` and `of_metrics` look for the keys of a
+rating, in the object and one level below.
+"""
 
 import json
 import math
@@ -12,7 +17,7 @@ from dhp.judge.extraction.words import any_of, words_of
 
 _MOST_OBJECTS = 200
 _LAYERS = 3
-"""Braces around an object that are taken off, as of `{{"score": 4}}`."""
+"""How often braces around an object are taken off: prompts that show `{{"score": 4}}` are answered so."""
 _BRACE = re.compile(r'[{}\[\]]|"(?:[^"\\]|\\.)*"|"', re.S)
 _MENDED = re.compile(
     r'(?P<string>"(?:[^"\\]|\\.)*")'
@@ -44,39 +49,46 @@ _REMARKS = frozenset("status state note remark comment".split())
 _NAMING_KEYS = ("metric", "name", "criterion", "aspect", "dimension", "criteria", "category", "key")
 
 
-class Found(NamedTuple):
-    """An object in an answer."""
+class Part(NamedTuple):
+    """An object in an answer, and where it stands."""
 
     value: Any
     start: int
     end: int
 
 
-def objects(text: str) -> list[Found]:
+def objects(text: str) -> list[Part]:
     """The outermost JSON objects of a text and lists of objects, as far as they can be decoded."""
     if "{" not in text:
         return []
-    parts: list[Found] = []
+    parts: list[Part] = []
     for start, end in _spans(text):
         value = _decoded(text[start:end])
-        if isinstance(value, dict) or (isinstance(value, list) and value and isinstance(value[0], dict)):
-            parts.append(Found(value, start, end))
+        first = value[0] if isinstance(value, list) and value else value
+        if isinstance(first, dict):
+            parts.append(Part(value, start, end))
     return parts
 
 
-def own_objects(text: str, parts: Sequence[Found], high: float = math.nan) -> Iterator[Any]:
-    """Those of which the text does not say that somebody else wrote them, and that stand by their rating.
+def own_objects(text: str, parts: Sequence[Part], high: float = math.nan) -> Iterator[Any]:
+    """The objects that the judge wrote itself, and that do not take their own rating back.
 
-    `high` is the upper end of the scale, where there is one.
+    `high` is the upper end of the scale, if there is one.
     """
-    for each in parts:
-        *lines, before = re.sub(r"`+\w*\s*\Z", "", text[max(0, each.start - 300) : each.start]).split("\n")
-        above = next((line for line in reversed(lines) if line.strip()), "")
-        if not before.strip() and above.rstrip().endswith(":"):
-            before = above
-        sentence = re.split(r"[.!?](?:\s+|\Z)", before)[-1]
-        if _SOMEBODY_SAYS.search(AS_ASKED.sub("", sentence)) is None and not _is_disputed(each.value, high):
-            yield each.value
+    for part in parts:
+        if not _somebody_says(text, part.start) and not _is_disputed(part.value, high):
+            yield part.value
+
+
+def _somebody_says(text: str, start: int) -> bool:
+    """Whether the sentence before an object, or the line above it, says that somebody else wrote it."""
+    lead = re.sub(r"`+\w*\s*\Z", "", text[max(0, start - 300) : start])  # without the opening of a code block
+    *lines, before = lead.split("\n")
+    above = next((line for line in reversed(lines) if line.strip()), "")
+    if not before.strip() and above.rstrip().endswith(":"):
+        before = above
+    sentence = re.split(r"[.!?](?:\s+|\Z)", before)[-1]
+    return _SOMEBODY_SAYS.search(AS_ASKED.sub("", sentence)) is not None
 
 
 _OF_SCALE = frozenset("scale range max maximum highest upper top denominator out".split())
@@ -94,8 +106,9 @@ def _is_disputed(value: object, high: float) -> bool:
         return False
     for key, inner in value.items():
         words = frozenset(key_words(str(key)))
+        names_the_scale = words & _OF_SCALE and words <= _BESIDE_SCALE  # `scale`, `max_score`
         numbers = re.findall(r"\d+(?:\.\d+)?", str(inner))
-        if words & _OF_SCALE and words <= _BESIDE_SCALE and numbers and float(numbers[-1]) != high == high:
+        if names_the_scale and numbers and not math.isnan(high) and float(numbers[-1]) != high:
             return True
         text = (as_text(inner) or "").strip().lower()
         if words & words_of("denying_keys") and text not in _NOTHING:
@@ -108,12 +121,12 @@ def _is_disputed(value: object, high: float) -> bool:
     return len(within) == 1 and _is_disputed(within[0], high)
 
 
-def without_objects(text: str, parts: Sequence[Found]) -> str:
+def without_objects(text: str, parts: Sequence[Part]) -> str:
     """The text with a quotation mark instead of each object."""
     kept, start = [], 0
-    for each in parts:
-        kept += [text[start : each.start], "“”"]
-        start = each.end
+    for part in parts:
+        kept += [text[start : part.start], "“”"]
+        start = part.end
     return "".join([*kept, text[start:]])
 
 
@@ -121,9 +134,10 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
     """Where braces or brackets open and the same one closes, the outermost ones."""
     depth = start = count = 0
     for mark in _BRACE.finditer(text):
-        sign = mark[0][0]
+        sign = mark[0][0]  # a text in quotation marks is one mark: braces in it count for nothing
         if sign in "{[":
-            start = start if depth else mark.start()
+            if depth == 0:
+                start = mark.start()
             depth += 1
         elif sign in "}]" and depth:
             depth -= 1
@@ -139,9 +153,10 @@ def _decoded(text: str) -> Any:
     if "{" not in text:
         return None
     for _ in range(_LAYERS):
-        for each in (text, _LONE_BACKSLASH.sub(r"\\\\", _MENDED.sub(_mended, text))):
+        mended = _LONE_BACKSLASH.sub(r"\\\\", _MENDED.sub(_mended, text))
+        for each in (text, mended):
             try:
-                return json.loads(each, strict=False)
+                return json.loads(each, strict=False)  # lines may break inside a text
             except (ValueError, RecursionError):
                 continue
         if not (text.startswith("{") and text[1:].lstrip().startswith("{")):
@@ -166,7 +181,7 @@ def key_words(key: str) -> list[str]:
 
 
 def as_text(value: object, keys: frozenset[str] = SCORE_KEYS) -> str | None:
-    """A value as text, of an object within it that of its rating; None if there is none."""
+    """A value as text; of an object the value of its one rating. None for anything else."""
     if isinstance(value, dict):
         ratings = [inner for key, inner in value.items() if _is_rating_key(key_words(str(key)), keys)]
         return as_text(ratings[0], frozenset()) if len(ratings) == 1 else None
@@ -180,51 +195,56 @@ def _is_rating_key(words: Sequence[str], keys: frozenset[str]) -> bool:
     rest = [word for word in words if word not in _OF_WHOLE]
     if not _CHANGED.isdisjoint(rest):
         return not keys.isdisjoint(rest)
-    return (len(rest) == 1 and rest[0] in keys) or (
-        bool(words) and not rest and "my" not in words and keys is SCORE_KEYS
-    )
+    if rest or not words:
+        return len(rest) == 1 and rest[0] in keys
+    return "my" not in words and keys is SCORE_KEYS  # `overall` alone names a score, and no verdict
 
 
 def of_rating(
     value: Any, names: Sequence[str], keys: frozenset[str] = SCORE_KEYS, known: Sequence[str] = ()
 ) -> set[str]:
-    """What an object says the rating is, by its keys and those one level below; several where it
-    contradicts itself.
+    """What an object says the rating is, by its keys and those one level below.
 
-    A key that is one of `names` counts first, then one of ratings, then one of `known`.
+    Several texts if it contradicts itself. A key that is one of `names` counts first, then one of ratings,
+    then one of `known`.
     """
-    for tier in (names, None, known):
-        texts: set[str] = set()
-        for key, inner in _pairs(value):
-            words = key_words(key)
-            named = key_words(_SCALE.sub("", key))
-            matches = _is_rating_key(words, keys) if tier is None else _names_metric(named, tier)
-            if matches and (text := as_text(inner)) is not None:
-                texts.add(text)
-        if texts:
-            return texts
-    return set()
+    of_names: set[str] = set()
+    of_ratings: set[str] = set()
+    of_known: set[str] = set()
+    for key, inner in _pairs(value):
+        text = as_text(inner)
+        if text is None:
+            continue
+        named = key_words(_SCALE.sub("", key))
+        if _names_metric(named, names):
+            of_names.add(text)
+        if _is_rating_key(key_words(key), keys):
+            of_ratings.add(text)
+        if _names_metric(named, known):
+            of_known.add(text)
+    return of_names or of_ratings or of_known
 
 
 def of_metrics(value: Any, metrics: Mapping[str, str]) -> dict[str, str]:
     """Metric -> what an object says of it; `metrics` has the name of each -> what it is called in prompts."""
-    by_metric = {}
-    for name, label in metrics.items():
-        for key, inner in _pairs(value):
-            if (
-                _names_metric(key_words(_SCALE.sub("", key)), (name, label))
-                and (text := as_text(inner)) is not None
-            ):
+    by_metric: dict[str, str] = {}
+    for key, inner in _pairs(value):
+        text, named = as_text(inner), key_words(_SCALE.sub("", key))
+        for name, label in metrics.items():
+            if text is not None and _names_metric(named, (name, label)):
                 by_metric[name] = text
-    if not by_metric and len(metrics) == 1 and len(texts := of_rating(value, ())) == 1:
-        return dict.fromkeys(metrics, texts.pop())
+    if not by_metric and len(metrics) == 1:
+        texts = of_rating(value, ())
+        return dict.fromkeys(metrics, texts.pop()) if len(texts) == 1 else {}
     return by_metric
 
 
 def _names_metric(words: Sequence[str], names: Sequence[str]) -> bool:
-    plain = "".join(words[:-1] if len(words) > 1 and words[-1] in ("score", "rating", "grade") else words)
-    whole = "".join(words)
-    return any("".join(key_words(name)) in (plain, whole) for name in names)
+    """Whether the words of a key are one of the names, `_score` and the like behind it or not."""
+    written = {"".join(words)}
+    if len(words) > 1 and words[-1] in ("score", "rating", "grade"):
+        written.add("".join(words[:-1]))
+    return any("".join(key_words(name)) in written for name in names)
 
 
 def _pairs(value: Any) -> Iterator[tuple[str, Any]]:
@@ -234,7 +254,7 @@ def _pairs(value: Any) -> Iterator[tuple[str, Any]]:
             name = next((each[key] for key in _NAMING_KEYS if isinstance(each.get(key), str)), None)
             if name is not None and (each is not value or name.lower() in words_of("criteria")):
                 yield name, {k: v for k, v in each.items() if k not in _NAMING_KEYS}
-                value = None
+                value = None  # its other keys are of that metric: `{"metric": "coherence", "score": 4}`
             elif isinstance(value, list) and len(value) == 1:
                 yield from _pairs(each)
     for key, inner in value.items() if isinstance(value, dict) else ():

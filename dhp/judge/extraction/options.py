@@ -1,10 +1,10 @@
-"""The two texts of a comparison as answers name them, a tie, and what is behind of one of them."""
+"""The two texts of a comparison as answers name them, a tie, and what is said of one of them."""
 
 import re
 from re import Match
 
 from dhp.judge.extraction.behind import names_a_criterion
-from dhp.judge.extraction.grammar import Grammar
+from dhp.judge.extraction.grammar import BARE, Grammar
 from dhp.judge.extraction.values import Value
 from dhp.judge.extraction.words import any_of
 
@@ -38,7 +38,7 @@ _SAID = re.compile(
     r"(?:更好|更优|较好|胜出|获胜|更佳|優れて\w{0,4}|より?良い|好ましい|勝ち\w{0,4}))",
     re.I,
 )
-"""What is behind of a text: that it is better, or worse, than the other."""
+"""What stands behind the name of a text: that it is better, or worse, than the other."""
 
 
 def choice(match: Match[str]) -> int | None:
@@ -46,28 +46,34 @@ def choice(match: Match[str]) -> int | None:
     groups = match.groupdict()
     if groups.get("tie"):
         return 0
-    if pair := groups.get("pair"):
-        first, second = (1 if pair[place] in "A1" else -1 for place in (0, -1))
-        sign = next(c for c in pair if c in "><=≈~")
-        return None if first == second else 0 if sign in "=≈~" else first if sign == ">" else second
+    pair = groups.get("pair")
+    if pair:  # `A > B`, `A = B`
+        left = 1 if pair[0] in "A1" else -1
+        right = 1 if pair[-1] in "A1" else -1
+        if left == right:
+            return None
+        if ">" in pair:
+            return left
+        return right if "<" in pair else 0
     name = groups.get("named") or groups.get("letter") or groups.get("ordinal") or ""
     return 1 if name.lower() in ("a", "1", "one", "first") else -1
 
 
 def _read(text: str, start: int) -> Value | None:
-    """One of the two with what is behind of it, which is then the rule: `stated` or `worse`."""
+    """One of the two, or a tie; with words behind it that say so, the rule is `stated` or `worse`."""
     match = OPTION.match(text, start)
     chosen = None if match is None else choice(match)
     if match is None or chosen is None:
         return None
+    if chosen == 0:
+        is_stated = " " in (match["tie"] or "").strip()  # `both are equal`, and no `tie` alone
+        return Value(0.0, match.end(), "stated" if is_stated else "")
     behind = _SAID.match(text, match.end())
-    if behind is None or chosen == 0:
-        return Value(
-            float(chosen), match.end(), "stated" if match["tie"] and " " in match["tie"].strip() else ""
-        )
-    return Value(
-        float(-chosen if behind["worse"] else chosen), behind.end(), "worse" if behind["worse"] else "stated"
-    )
+    if behind is None:
+        return Value(float(chosen), match.end())
+    if behind["worse"]:
+        return Value(float(-chosen), behind.end(), "worse")
+    return Value(float(chosen), behind.end(), "stated")
 
 
 _IN_PART = re.compile(
@@ -85,31 +91,32 @@ _DOUBT = re.compile(
 _ASIDE = re.compile(r" ?\([^()\n]{1,40}\)")
 _BESIDE = re.compile(r"[^\n.,;\[]{0,40}[,;] (?:and |but |then )?(?:\[\[)?|\]\][ /]?\[\[")
 _OF_A_PART = re.compile(r" ?(?:\(|for\b|in\b|on\b)|\]\]|[ .!]*(?:\Z|\n)")
+_RANKED = re.compile(r" ?, ?[AB12]\b(?!\]\])")
+"""Behind the first of a ranking, `Ranking: A, B`."""
+_NEW_SENTENCE = re.compile(r"\]\] (?=[A-Z])")
+_SCORE = re.compile(r"[\"')\]]{0,3}: ?\d")
+"""`Response A: 7` gives a score, and no verdict."""
 
 
 def _stop(text: str, value: Value, kind: str, grammar: Grammar) -> int | None:
     """Where an option ends, if what follows lets it stand as a verdict of the whole."""
     end = value.end
-    ranked = re.compile(r" ?, ?(?-i:[AB12])\b(?!\]\])").match(text, end) if kind != "bare" else None
-    end = ranked.end() if ranked else end
+    ranked = _RANKED.match(text, end) if kind != BARE else None
+    if ranked is not None:
+        end = ranked.end()
     if _IN_PART.match(text, end) or _DOUBT.match(text, end):
         return None
-    if (aside := _ASIDE.match(text, end)) and names_a_criterion(aside[0]):
+    aside = _ASIDE.match(text, end)
+    if aside is not None and names_a_criterion(aside[0]):
         return None  # `A is better (style only)`
-    stop = _END.match(text, end) or _REASON.match(text, end)
-    if stop is None and text.startswith("]]", end):
-        stop = re.compile(r"\]\] (?=[A-Z])").match(text, end)
-    if stop is None or _DOUBT.match(text, stop.end()) or re.match(r"[\"')\]]{0,3}: ?\d", text[end : end + 8]):
+    stop = _END.match(text, end) or _REASON.match(text, end) or _NEW_SENTENCE.match(text, end)
+    if stop is None or _DOUBT.match(text, stop.end()) or _SCORE.match(text, end):
         return None
     beside = _BESIDE.match(text, end)
     other = OPTION.match(text, beside.end()) if beside else None
-    if (
-        other is not None
-        and choice(other) not in (value.number, None)
-        and _OF_A_PART.match(text, other.end())
-    ):
-        return None  # `Winner: A (style), B (facts)`
-    return end
+    if other is None or choice(other) in (value.number, None):
+        return end
+    return None if _OF_A_PART.match(text, other.end()) else end  # `Winner: A (style), B (facts)`
 
 
 VERDICTS = Grammar(

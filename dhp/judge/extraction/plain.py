@@ -1,4 +1,8 @@
-"""An answer in plain characters, line by line, without what it only quotes."""
+"""An answer in plain characters, line by line, without what it only quotes.
+
+In this order: `readable` takes the model's thoughts away and cuts what is far too long, `plain` takes markup
+away and writes all characters in one way, `unquoted` puts a mark in the place of quotations.
+"""
 
 import re
 import unicodedata
@@ -27,8 +31,6 @@ _CHARACTERS = str.maketrans(
         "≈": "~",
         "→": ":",
         "٫": ".",
-    }
-    | {
         "½": ".5",
         "¼": ".25",
         "¾": ".75",
@@ -90,9 +92,8 @@ def readable(text: str) -> str | Extracted:
     words = without_reasoning(text)
     if words is None:
         return UNPARSED
-    if mark := unknown_mark(words):
-        return Extracted("unparsed", rule=f"{UNKNOWN_MARK}: {mark}")
-    return shortened(words)
+    mark = unknown_mark(words)
+    return Extracted("unparsed", rule=f"{UNKNOWN_MARK}: {mark}") if mark else shortened(words)
 
 
 def shortened(text: str) -> str:
@@ -109,16 +110,19 @@ def plain(text: str) -> str:
         if sign in text:
             text = pattern.sub(kept, text)
     if not text.isascii():
+        # Before NFKC, which would make `4²` the number 42, and `½` the digits 1 and 2.
         text = _NO_DIGITS.sub("^", text.translate(_CHARACTERS))
-        text = _DIGIT.sub(lambda m: str(unicodedata.digit(m[0])), unicodedata.normalize("NFKC", text))
+        text = unicodedata.normalize("NFKC", text)
+        text = _DIGIT.sub(lambda digit: str(unicodedata.digit(digit[0])), text)
     text = text.translate(_CHARACTERS)
     text = _SPACES.sub(" ", text)
-    return (_AT_LINES.sub("\n", text) if "\n" in text else text).strip()
+    if "\n" in text:
+        text = _AT_LINES.sub("\n", text)
+    return text.strip()
 
 
 def unquoted(text: str) -> str:
-    """A plain text with a mark instead of each quotation, and without blocks of which it says that
-    somebody else speaks.
+    """A plain text with a mark instead of each quotation, and without blocks in which somebody else speaks.
 
     A quoted word or number that is the whole answer, or stands behind a label, is kept without its marks.
     """
@@ -132,9 +136,9 @@ def unquoted(text: str) -> str:
 
 
 def _replaced(match: Match[str]) -> str:
-    end = "\n" if match[0].endswith("\n") else ""
     inner = match[0].strip("'“”„«»「」『』\n").strip()
-    return (inner if _is_value(match.string, match.start(), match.end(), inner) else _quotation(inner)) + end
+    kept = inner if _is_value(match.string, match.start(), match.end(), inner) else _quotation(inner)
+    return f"{kept}\n" if match[0].endswith("\n") else kept
 
 
 def _quotation(inner: str) -> str:
@@ -143,11 +147,11 @@ def _quotation(inner: str) -> str:
 
 
 def _is_value(text: str, start: int, end: int, inner: str) -> bool:
+    """Whether a quotation is a short value behind a label, or a key: `Rating: "4"`, `"rating": 4`."""
     if not _SHORT.match(inner):
         return False
-    return (
-        _BEFORE_VALUE.search(text, max(0, start - 12), start) is not None or _KEY.match(text, end) is not None
-    )
+    is_labelled = _BEFORE_VALUE.search(text, max(0, start - 12), start) is not None
+    return is_labelled or _KEY.match(text, end) is not None
 
 
 def _without_straight_quotes(text: str) -> str:
@@ -161,21 +165,21 @@ def _without_straight_quotes(text: str) -> str:
 
 
 def _paired(text: str) -> str:
-    pieces = text.split('"')
-    kept, place = [pieces[0]], len(pieces[0])
-    for number, piece in enumerate(pieces[1:], 1):
-        start, place = place, place + 1 + len(piece)
-        inside = number % 2 == 1
-        kept.append(
-            piece if not inside or _is_value(text, start, place + 1, piece.strip()) else _quotation(piece)
-        )
+    kept: list[str] = []
+    end = -1  # where the mark behind the last piece stands
+    for number, piece in enumerate(text.split('"')):
+        start, end = end, end + 1 + len(piece)
+        is_quoted = number % 2 == 1
+        if is_quoted and not _is_value(text, start, end + 1, piece.strip()):
+            piece = _quotation(piece)
+        kept.append(piece)
     return "".join(kept)
 
 
 def _without_reported(text: str) -> str:
-    """Without the lines, up to a blank one, below one that ends in a colon and says that somebody speaks."""
+    """The text without what is reported: the lines up to a blank one below `The reviewer wrote:`."""
     kept: list[str] = []
-    reports = reported = False
+    reports = reported = False  # whether the line before announces words of others, and whether it is such
     for line in text.split("\n"):
         if not line:
             reported = False

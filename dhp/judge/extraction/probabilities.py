@@ -85,7 +85,8 @@ def expected_score(
         return read
     if index is None or tokens.get(normal(pieces[index])) != read.score:
         return UNPARSED
-    if fault := impossible(positions[index]):
+    fault = impossible(positions[index])
+    if fault:
         return Extracted("unparsed", rule=fault)
     return _mean(positions[index], tokens, scale, form)
 
@@ -94,9 +95,10 @@ def impossible(position: Position) -> str | None:
     """Why these are no log-probabilities of a token and its alternatives; None if they may be."""
     logprobs = [logprob for _, logprob in position.alternatives]
     for logprob in logprobs:
-        if not logprob <= math.log1p(_ROUNDING):  # neither is NaN
+        if not logprob <= math.log1p(_ROUNDING):  # true of NaN, too
             return f"{IMPOSSIBLE}: {logprob:g} is none"
-    if (total := math.fsum(map(math.exp, logprobs))) > 1 + _ROUNDING:
+    total = math.fsum(map(math.exp, logprobs))
+    if total > 1 + _ROUNDING:
         return f"{IMPOSSIBLE}: the probabilities add up to {total:.3g}"
     if normal(position.chosen) not in {normal(token) for token, _ in position.alternatives}:
         return f"{IMPOSSIBLE}: the chosen token is not among the alternatives"
@@ -114,7 +116,8 @@ def letter_masses(positions: Sequence[Position], count: int) -> list[float] | st
     index = _first(pieces)
     if index is None or not _is_alone(pieces, index) or normal(pieces[index]) not in tokens:
         return None
-    if fault := impossible(positions[index]):
+    fault = impossible(positions[index])
+    if fault:
         return fault
     masses = _masses(positions[index], tokens, letters=True)
     ordered = [masses[float(letter)] for letter in range(count)]
@@ -126,7 +129,7 @@ def _masses(position: Position, tokens: dict[str, float], *, letters: bool) -> d
     masses: dict[float, float] = dict.fromkeys(tokens.values(), 0.0)
     for token, logprob in position.alternatives:
         score = tokens.get(normal(token))
-        article = letters and token.translate(_BYTES).strip() in ("a", "i")
+        article = letters and token.translate(_BYTES).strip() in ("a", "i")  # `a good summary` is no A
         if score is not None and not article:
             masses[score] += math.exp(min(logprob, 0.0))
     return masses

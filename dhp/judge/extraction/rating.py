@@ -1,4 +1,9 @@
-"""A rating read from the place of an answer where its form puts it."""
+"""A rating read from the place of an answer where its form puts it.
+
+`read_rating` looks in this order: at the JSON of the answer; at what its sentences state (`clauses`) and the
+values that stand alone; at a yes or no that the question defines. All that it finds must agree (`chosen`),
+and nothing behind it may take it back (`taken_back`). Only then it is looked at whether the scale is right.
+"""
 
 import functools
 import re
@@ -35,8 +40,9 @@ from dhp.judge.extraction.words import any_of, words_of
 def metric_rating(
     read: Extracted, metric: Metric, form: AnswerForm, place: tuple[str, str, int], raw: str | None
 ) -> Rating:
-    """The rating of (example, variant, sample) by what was read from an answer: on the metric's scale, higher
-    for better.
+    """The rating by what was read from an answer: on the metric's scale, higher for better.
+
+    `place` is (example, variant, sample).
     """
     score, scale = read.score, metric.scale
     assert read.status != "contradictory", "as one text is rated"
@@ -48,8 +54,16 @@ def metric_rating(
     if probabilities is not None and metric.lower_is_better:
         probabilities = probabilities[::-1]
     example, variant, sample = place
+    words = read.words or raw
     return Rating(
-        *(example, variant, metric.name, sample, score, read.status, read.words or raw, read.rule),
+        example,
+        variant,
+        metric.name,
+        sample,
+        score,
+        read.status,
+        words,
+        read.rule,
         read.missing_mass,
         probabilities,
     )
@@ -58,7 +72,7 @@ def metric_rating(
 def read_answer(text: str, metric: Metric, form: AnswerForm, *, cut_off: bool = False) -> Extracted:
     """What an answer says of a metric, by its labels where it has some, on the answer's own scale.
 
-    The form is never `mix`; `cut_off` as of `read_rating`.
+    The form is never `mix`; for `cut_off` see `read_rating`.
     """
     if metric.labels:
         return read_label(text, metric.labels, cut_off=cut_off)
@@ -80,33 +94,33 @@ def read_rating(
     """The rating in an answer.
 
     It is read only where the form puts it: at the beginning, in `analyze-rate` at the end, elsewhere behind a
-    label with which a line or sentence begins. Two different ratings there are none. Never raises, and never
-    turns a failure into a score. Of more than 40,000 characters the middle is not looked at. The form is
-    never `mix`; in `letters` the lowest point of the scale is A. Where the answer was cut off at the token
-    limit, a number that may go on, or that comes before the rating asked for, is none. `asked` is the
-    question, which may say what Yes and No stand for: `1 (no) to 3 (yes)`. `names` are what the criterion is
-    called; without any, that of any known criterion counts.
+    label with which a line or sentence begins. An answer with two different ratings there is unparsed. Never
+    raises, and never turns a failure into a score. Of more than 40,000 characters the middle is not looked
+    at. The form is never `mix`; in `letters` the lowest point of the scale is A. If the answer was cut off at
+    the token limit, a number that may go on, or that comes before the rating asked for, does not count.
+    `asked` is the question, which may say what Yes and No stand for: `1 (no) to 3 (yes)`. `names` are what
+    the criterion is called; without any, the name of any known criterion counts.
     """
-    return (_read_short if len(text) <= 64 else _read)(text, scale, form, cut_off, asked, names)
+    read = _read_short if len(text) <= 64 else _read
+    return read(text, scale, form, cut_off, asked, names)
 
 
 def _read(
     text: str, scale: Scale, form: AnswerForm, cut_off: bool, asked: str, names: tuple[str, ...]
 ) -> Extracted:
     shown = readable(text)
-    if isinstance(shown, Extracted) or (
-        cut_off and form == "analyze-rate"
-    ):  # the rating would have come last
-        return shown if isinstance(shown, Extracted) else UNPARSED
+    if isinstance(shown, Extracted):
+        return shown
+    if cut_off and form == "analyze-rate":
+        return UNPARSED  # the rating would have come last
     grammar = _grammar(scale, form == "letters", names)
     in_objects, words = _of_objects(shown, grammar)
-    statement = chosen(words, grammar, form)
-    if in_objects is not None:
-        if isinstance(in_objects, Extracted) or (
-            statement is not None and statement.number != in_objects.number
-        ):
-            return UNPARSED
-        statement = in_objects
+    if isinstance(in_objects, Extracted):
+        return in_objects
+    in_words = chosen(words, grammar, form)
+    if in_objects is not None and in_words is not None and in_objects.number != in_words.number:
+        return UNPARSED
+    statement = in_objects or in_words
     if statement is None:
         end = _read_yes_no(words, asked, scale)
         if end is not None:
@@ -133,21 +147,21 @@ _read_short = functools.lru_cache(maxsize=512)(_read)
 
 
 def _of_objects(text: str, grammar: Grammar) -> tuple[Statement | Extracted | None, str]:
-    """The rating in the JSON of an answer, unparsed where it has several, and the words outside."""
+    """The rating in the JSON of an answer, unparsed if it holds several, and the words outside."""
     parts = objects.objects(text)
     words = unquoted(plain(objects.without_objects(text, parts)))
-    texts = [
-        objects.of_rating(v, grammar.names, known=() if grammar.names else sorted(words_of("criteria")))
-        for v in objects.own_objects(text, parts, grammar.high)
-    ]
-    values = set().union(*texts)
+    if not parts:
+        return None, words
+    known = () if grammar.names else sorted(words_of("criteria"))
+    values: set[str] = set()
+    for value in objects.own_objects(text, parts, grammar.high):
+        values |= objects.of_rating(value, grammar.names, known=known)
     if not values:
         return None, words
-    if len(values) > 1:
+    statement = bare(plain(values.pop()), 0, grammar)
+    if values or statement is None:
         return UNPARSED, words
-    alone = plain(values.pop())
-    statement = bare(alone, 0, grammar)
-    return (UNPARSED if statement is None else statement._replace(rule="json")), words
+    return statement._replace(rule="json"), words
 
 
 _STEP = re.compile(
@@ -157,35 +171,38 @@ _STEP = re.compile(
 )
 """A step of the instructions, or a question."""
 _MARK = re.compile(r"[^\w+-]{0,6}(?P<mark>\d{1,2}|[A-Z])(?:[.):-](?=\s)|、| =(?= [A-Za-z])) *")
-
-
+"""What may be the mark of a list, or the rating: `4. The summary ...`"""
 _WHOLE = re.compile(r"\d+[ .!)]*")
 
 
 def line_value(text: str, start: int, grammar: Grammar) -> Statement | None:
-    """The value with which a line begins, and which is no mark of a list, step or reference."""
+    """The value with which a line begins; None if it is the mark of a list, step or reference."""
     mark = _MARK.match(text, start)
     if mark is not None and text[mark.end() :].strip():
         line_end = text.find("\n", mark.end())
-        if statements(text[mark.end() : line_end if line_end >= 0 else mark.end() + 200], grammar):
+        rest_of_line = text[mark.end() : line_end if line_end >= 0 else mark.end() + 200]
+        if statements(rest_of_line, grammar):  # `1. Rating: 4`
             return None
         if text[mark.end() :].strip(" .").lower() in words_of("criteria").union(grammar.names):
-            return None
+            return None  # `1. Coherence`
         if _STEP.match(text, start) or _in_a_list(text, start, mark["mark"]):
             return None
-        start = mark.end() if _WHOLE.fullmatch(text, mark.end()) else start  # `1. 2`
+        if _WHOLE.fullmatch(text, mark.end()):  # `1. 2`
+            start = mark.end()
     return bare(text, start, grammar)
 
 
 def _in_a_list(text: str, start: int, mark: str) -> bool:
     """Whether the mark before or after it begins another line or sentence."""
-    number = int(mark) if mark.isdigit() else ord(mark)
-    before, after = (str(n) if mark.isdigit() else re.escape(chr(n)) for n in (number - 1, number + 1))
-    return (
-        re.compile(rf"(?:\n\W{{0,6}}|[.!?] |(?<=[a-z]) ){after}(?:[.):、]| =|-\s)").search(text, start)
-        is not None
-        or re.compile(rf"(?:\A|\n|[.!?] )\W{{0,6}}{before}(?:[.):、]|-\s)").search(text, 0, start) is not None
-    )
+    if mark.isdigit():
+        before, after = str(int(mark) - 1), str(int(mark) + 1)
+    else:
+        before, after = re.escape(chr(ord(mark) - 1)), re.escape(chr(ord(mark) + 1))
+    later = re.compile(rf"(?:\n\W{{0,6}}|[.!?] |(?<=[a-z]) ){after}(?:[.):、]| =|-\s)")
+    if later.search(text, start):
+        return True
+    earlier = re.compile(rf"(?:\A|\n|[.!?] )\W{{0,6}}{before}(?:[.):、]|-\s)")
+    return earlier.search(text, 0, start) is not None
 
 
 _PREAMBLE = re.compile(r"[^\n\d]{1,80}[.:!]?\n+")
@@ -201,50 +218,56 @@ _IN_BRACKETS = re.compile(
 def chosen(text: str, grammar: Grammar, form: AnswerForm) -> Statement | None:
     """The rating on which all that an answer says agrees; one that is marked as final decides."""
     every = statements(text, grammar)
-    last = form == "analyze-rate"
-    alone = _alone(text, grammar, form)
-    stated = [s for s in every if s.kind in (FINAL, LABELLED, STATED) or (s.kind == NAMED and grammar.names)]
-    if form == "letters":
-        stated = [s for s in stated if s.kind != STATED or SENTENCE_END.search(text, 0, s.start + 1) is None]
+    stated = [s for s in every if _counts(s, text, grammar, form)]
     finals = [s for s in stated if s.kind == FINAL]
-    agreeing = [*(finals or stated), *alone]
+    agreeing = [*(finals or stated), *_alone(text, grammar, form)]
     if not agreeing:
         agreeing = _weaker(every, text)
     if len(distinct(agreeing)) != 1:
         return None
-    rating = _shown_first(finals or stated or agreeing, last=last)
-    others = [s.value_end for s in every if s.number == rating.number]
-    behind = max([s.value_end for s in agreeing] + others)
+    worded = finals or stated or agreeing
+    told = [s for s in worded if s.kind in (FINAL, LABELLED)] or worded  # whose rule is told: labels first
+    rating = told[-1 if form == "analyze-rate" else 0]
+    repeated = [s for s in every if s.number == rating.number]
+    behind = max(s.value_end for s in [*agreeing, *repeated])
     return None if goes_on(text, behind, rating.number, grammar) else rating
 
 
-def _shown_first(agreeing: Sequence[Statement], *, last: bool) -> Statement:
-    """The statement whose rule is told: a label before words."""
-    labels = [s for s in agreeing if s.kind in (FINAL, LABELLED)] or list(agreeing)
-    return labels[-1 if last else 0]
+def _counts(statement: Statement, text: str, grammar: Grammar, form: AnswerForm) -> bool:
+    """Whether a statement is a rating wherever it stands."""
+    if statement.kind == STATED and form == "letters":
+        # Later in an answer a letter in a sentence may be that of an option that is only spoken of.
+        return SENTENCE_END.search(text, 0, statement.start + 1) is None
+    if statement.kind == NAMED:
+        return bool(grammar.names)
+    return statement.kind in (FINAL, LABELLED, STATED)
 
 
 def _alone(text: str, grammar: Grammar, form: AnswerForm) -> list[Statement]:
     """The values without words where the form puts the rating, and one that is the whole last line."""
-    line = text.rfind("\n") + 1
-    ends = (bare(text, start, grammar) for start in (line, last_sentence(text)))
-    whole = next((s for s in ends if s is not None and _REST.fullmatch(text, s.value_end)), None)
+    whole = None
+    for start in (text.rfind("\n") + 1, last_sentence(text)):
+        ending = bare(text, start, grammar)
+        if ending is not None and _REST.fullmatch(text, ending.value_end):
+            whole = ending
+            break
     in_brackets = _IN_BRACKETS.match(text)
     if whole is None and in_brackets is not None:
         whole = bare(text, in_brackets.end(), grammar)
-        return [whole] if whole else []
-    if form == "analyze-rate":
-        return [whole] if whole else []
-    opening = line_value(text, 0, grammar)
-    if opening is None and (preamble := _PREAMBLE.match(text)):
-        opening = line_value(text, preamble.end(), grammar)
-    if whole is not None and opening is None and form not in ("free-text", "rate-explain"):
-        whole = None
-    return [s for s in (opening, whole) if s is not None]
+    elif form != "analyze-rate":
+        opening = line_value(text, 0, grammar)
+        preamble = _PREAMBLE.match(text) if opening is None else None
+        if preamble is not None:
+            opening = line_value(text, preamble.end(), grammar)
+        if opening is not None:
+            return [opening] if whole is None else [opening, whole]
+        if form not in ("free-text", "rate-explain"):
+            return []
+    return [] if whole is None else [whole]
 
 
 def _weaker(every: Sequence[Statement], text: str) -> list[Statement]:
-    """What counts where no rating is stated: the criterion of an answer that names one, or a result."""
+    """What counts if no rating is stated: the value of a criterion that the answer names, or a result."""
     named = [s for s in every if s.kind == NAMED]
     return named or [s for s in every if s.kind == RESULT and _at_its_end(s, text)]
 
@@ -256,9 +279,10 @@ def _at_its_end(statement: Statement, text: str) -> bool:
     """Whether a value begins or ends the answer, and no other line has a label."""
     if _OTHER_LABEL.search(text, 0, statement.start) or _OTHER_LABEL.search(text, statement.value_end):
         return False
-    ends = _REST.fullmatch(text, statement.value_end) is not None
-    labelled = text[: statement.value_start].rstrip(" \"'([")[-1:] in ":=|-]】"
-    return ends or (labelled and statement.start == 0 and "\n" not in text[statement.value_start :].strip())
+    if _REST.fullmatch(text, statement.value_end):
+        return True
+    is_one_line = statement.start == 0 and "\n" not in text[statement.value_start :].strip()
+    return is_one_line and text[: statement.value_start].rstrip(" \"'([")[-1:] in ":=|-]】"
 
 
 def _may_go_on(statement: Statement, words: str, text: str, form: AnswerForm, scale: Scale) -> bool:
@@ -267,16 +291,17 @@ def _may_go_on(statement: Statement, words: str, text: str, form: AnswerForm, sc
         return False
     if not FORMS[form].alone or statement.kind in (LABELLED, FINAL, NAMED) or statement.rule == "stated":
         return True
-    return form != "letters" and (
-        not statement.number.is_integer() or "." in words or _has_longer(statement.number, scale)
-    )
+    if form == "letters":
+        return False
+    is_whole = statement.number.is_integer() and "." not in words
+    return not is_whole or _has_longer(statement.number, scale)
 
 
 def _has_longer(value: float, scale: Scale) -> bool:
-    """Whether a whole number of the scale begins with the digits of `value`, as 85 with those of 8."""
+    """Whether a whole number of the scale begins with the digits of a whole one, as 85 with those of 8."""
     least = 10 * abs(value)
     low, high = (scale.min, scale.max) if value > 0 else (-scale.max, -scale.min)
-    return value != 0 and value.is_integer() and least <= high and least + 9 >= low
+    return value != 0 and least <= high and least + 9 >= low
 
 
 _YES, _NO = r"(?:yes|是)", r"(?:no|否|不是)"
@@ -287,10 +312,8 @@ def _defined(word: str, score: float, question: str) -> bool:
     number = rf"(?<![\d.]){re.escape(f'{score:g}')}(?!\d|\.\d)(?: ?(?:points?|stars?|分))?"
     link = r" ?(?:[(=:-]|means?|is|for|as|stands for|表示|代表|为|即|（|：)? ?[\"'“]?"
     term = rf"(?<![a-z]){word}(?![a-z])"
-    return any(
-        re.search(pattern, question, re.I) is not None
-        for pattern in (rf"{number}{link}{term}", rf"{term}[\"'”]?{link}{number}")
-    )
+    defined = rf"{number}{link}{term}|{term}[\"'”]?{link}{number}"
+    return re.search(defined, question, re.I) is not None
 
 
 @functools.lru_cache(maxsize=256)
@@ -308,16 +331,19 @@ def _read_yes_no(answer: str, asked: str, scale: Scale) -> float | None:
         rf"\s*[\"'(\[]?(?:({_YES})|{_NO})[\"')\]]?(?:\s*[.!。！]?\s*\Z|[.,:;!。，：；！](?=\s))", answer, re.I
     )
     scores = yes_and_no(asked, scale) if match else None
-    return None if match is None or scores is None else scores[0 if match[1] else 1]
+    if match is None or scores is None:
+        return None
+    of_yes, of_no = scores
+    return of_yes if match[1] else of_no
 
 
 def read_object(text: str, metrics: Mapping[str, str]) -> dict[str, str] | None:
     """Metric -> what the JSON of an answer says about it, as text; None if it holds no such object.
 
-    Keys are compared without case, spaces, `_` and `-`; `<metric>_score` is that of the metric, and with one
-    metric `score` is enough. Where a metric has an object of its own, its `score`, `rating`, `value` and the
-    like count. What two objects say differently is left out. `metrics` has the name of each metric -> what it
-    is called in prompts; either may be the key.
+    `metrics` has the name of each metric -> what it is called in prompts; either may be the key. Keys are
+    compared without case, spaces, `_` and `-`; `<metric>_score` is that of the metric, and with one metric
+    `score` is enough. If a metric has an object of its own, its `score`, `rating`, `value` and the like
+    count. What two objects say differently is left out.
     """
     shown = readable(text)
     if isinstance(shown, Extracted):

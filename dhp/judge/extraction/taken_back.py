@@ -68,21 +68,23 @@ def goes_on(text: str, behind: int, number: float, grammar: Grammar) -> bool:
     A value is given where a mark or a word of the closed list stands before it, and behind it nothing that
     it counts: `Halo 3` and `3 errors` are none.
     """
-    text = _ASIDE.sub(lambda aside: " " * len(aside[0]), text) if "(" in text else text
+    if "(" in text:  # blanks of the same length, so that places stay
+        text = _ASIDE.sub(lambda aside: " " * len(aside[0]), text)
+    if _VOID.match(text, behind):
+        return True
     small = text[behind:].lower()
-    if _VOID.match(text, behind) or (
-        any(sign in small for sign in _SIGNS_OF_IT) and _TAKEN_BACK.search(text, behind)
-    ):
+    if any(sign in small for sign in _SIGNS_OF_IT) and _TAKEN_BACK.search(text, behind):
         return True
     adds = not grammar.chooses and (_AMOUNT.search(text, behind) or _SIGNED.search(text, behind))
     if not adds and grammar.begins.search(text, behind) is None:
         return False
-    sentences = itertools.islice(_SENTENCE.finditer(text, behind), _MOST_SENTENCES)
-    return any(
-        (adds and _adds(text, *sentence.span(), grammar))
-        or _changes(text, *sentence.span(), sentence.start() == behind, number, grammar)
-        for sentence in sentences
-    )
+    for sentence in itertools.islice(_SENTENCE.finditer(text, behind), _MOST_SENTENCES):
+        start, end = sentence.span()
+        if adds and _adds(text, start, end, grammar):
+            return True
+        if _changes(text, start, end, start == behind, number, grammar):
+            return True
+    return False
 
 
 def _changes(text: str, start: int, end: int, in_own: bool, number: float, grammar: Grammar) -> bool:
@@ -128,11 +130,10 @@ def _is_other(text: str, start: int, place: int, number: float, grammar: Grammar
         return False
     before = _BEFORE.search(text, max(start, place - 24), place)
     word, mark = (before["word"] or "", before["mark"].strip()) if before else ("", "")
-    if (
-        word and word[-1] < "\u2e80" and mark in (":", "|", "") and not grammar.parts(word)
-    ):  # `Plot: 4`, `Halo 3`
+    of_a_space_script = bool(word) and word[-1] < "\u2e80"
+    if of_a_space_script and mark in (":", "|", "") and not grammar.parts(word):  # `Plot: 4`, `Halo 3`
         label = re.findall(WORD, text[start:place].lower()) if mark == ":" else [word.lower()]
-        if not any(each in words_of("before_value") or each in ("i", "my") for each in label):
+        if words_of("before_value").union(("i", "my")).isdisjoint(label):
             return False
     if not grammar.chooses and text[place].isalpha() and not _is_a_number(word.lower(), value.number):
         return False

@@ -33,29 +33,28 @@ def of_two_scores(words: str, answers: Sequence[object], scale: Scale) -> Extrac
 
 def _of_objects(answers: Sequence[object], scale: Scale) -> list[float]:
     """The values of an object with one key for each text."""
+    read = number_reader(scale)
     for value in answers:
         by_text: dict[str, float] = {}
         for key, inner in value.items() if isinstance(value, dict) else ():
-            place = [w for w in objects.key_words(key) if w in ("a", "b", "1", "2")]
-            place = place or re.findall(r"[12]\Z", key)
-            text = objects.as_text(inner)
-            number = None if text is None else number_reader(scale)(text, 0)
-            if len(place) == 1 and number is not None and number.end == len(str(text)):
-                by_text[place[0]] = number.number
+            named = [word for word in objects.key_words(key) if word in ("a", "b", "1", "2")]
+            named = named or re.findall(r"[12]\Z", key)
+            text = objects.as_text(inner) or ""
+            score = read(text, 0)
+            if len(named) == 1 and score is not None and score.end == len(text):
+                by_text[named[0]] = score.number
         if set(by_text) in ({"a", "b"}, {"1", "2"}):
             return [by_text[key] for key in sorted(by_text)]
     return []
 
 
 def _in_order(scores: Sequence[Score]) -> list[float]:
-    """The scores by the texts that are named beside them; none where the names do not fit."""
+    """The scores by the texts that are named beside them; none if the names do not fit."""
     named = [text for text, _ in scores]
     if set(named) == {1, -1}:
         return [score for _, score in sorted(scores, key=lambda each: -(each[0] or 0))]
-    expected = (1, -1)
-    if len(scores) > 2 or any(text not in (None, expected[i]) for i, text in enumerate(named)):
-        return []
-    return [score for _, score in scores]
+    in_place = [text in (None, place) for text, place in zip(named, (1, -1), strict=False)]
+    return [score for _, score in scores] if len(scores) <= 2 and all(in_place) else []
 
 
 _CHANGE = re.compile(rf"\W*(?:[a-z]+ )?{any_of('change')}", re.I)
@@ -98,7 +97,9 @@ def _of_line(line: str, scale: Scale) -> list[Score]:
     """The one or two scores that a line states; empty if it says anything else before them."""
     if _MARK.match(line) or _SCALE_LINE.search(line):
         return []
-    read, scores, name, place = number_reader(scale), list[Score](), None, 0
+    read = number_reader(scale)
+    scores: list[Score] = []
+    name, place = None, 0
     while place < len(line):
         option = _SCORE_OF.match(line, place) or OPTION.match(line, place)
         value = read(line, place)
@@ -111,8 +112,9 @@ def _of_line(line: str, scale: Scale) -> list[Score]:
                 return []  # `7 facts`
             scores.append((choice(behind) if behind else name, value.number))
             name = None
-        elif filler := _FILLER.match(line, place):
-            place = filler.end()
         else:
-            break
+            filler = _FILLER.match(line, place)
+            if filler is None:
+                break
+            place = filler.end()
     return [] if len(scores) == 1 and _FURTHER.match(line, place) else scores

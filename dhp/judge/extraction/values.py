@@ -1,4 +1,9 @@
-"""Numbers, stars and letters as answers write them, each read at one place of a plain text."""
+"""Numbers, stars and letters as answers write them, each read at one place of a plain text.
+
+A reader is called where `NUMBER` or `LETTER` says that a value may begin. It reads the longest value there,
+with its unit and with the maximum that stands beside it (`4/5`, `4 out of 5`, `80 %`, `★★★☆☆`). A number of
+another maximum than that of the scale is read as NaN: it is a rating, but none on the scale.
+"""
 
 import functools
 import math
@@ -19,8 +24,6 @@ class Value(NamedTuple):
     """Where the text goes on behind it."""
     rule: str = ""
     """`stars` or `fraction` where it is one of these."""
-    share: float = math.nan
-    """Of the maximum that stands beside it, where one does."""
 
 
 ReadValue = Callable[[str, int], Value | None]
@@ -28,8 +31,7 @@ ReadValue = Callable[[str, int], Value | None]
 
 _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-    " seventeen"
-    " eighteen nineteen"
+    " seventeen eighteen nineteen"
 ).split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 WORDS = {word: number for number, word in enumerate(_UNITS[:11])}
@@ -119,19 +121,28 @@ def _of_words(text: str) -> int:
 def number_of(text: str) -> float:
     """The number that digits or a word of `_PLAIN` stand for."""
     if text[0] in "零一二两三四五六七八九十百":
-        return _from_han(text)
+        return float(_from_han(text))
     if text[0].isalpha():
         return float(_of_words(text.lower()))
     return float(text.replace(",", "" if re.fullmatch(r"\d+(?:,\d{3})+", text) else "."))
 
 
 def _value(match: Match[str]) -> float:
-    if stars := match["stars"]:
-        return len(stars.replace(" ", "")) + (0.5 if match["half"] else 0.0)
+    """The number of a match of `_NUMBER`."""
+    if match["stars"]:
+        return _count_of(match["stars"]) + (0.5 if match["half"] else 0.0)
+    number = number_of(match["plain"])
     more = match["more"].strip().lower()
-    half = _NUMBERS[more.split()[1]] / 10 if more.startswith("point") else 0.5 if more else 0.0
-    number = number_of(match["plain"]) + half
-    return -number if match["sign"][:1].lower() in ("-", "m", "n") and match["sign"] else number
+    if more.startswith("point"):  # `four point five`
+        number += _NUMBERS[more.split()[1]] / 10
+    elif more:  # `and a half`
+        number += 0.5
+    is_negative = match["sign"][:1].lower() in ("-", "m", "n")  # a sign, `minus`, `negative`
+    return -number if is_negative else number
+
+
+def _count_of(stars: str) -> int:
+    return len(stars.replace(" ", ""))
 
 
 @functools.lru_cache(maxsize=256)
@@ -141,44 +152,54 @@ def number_reader(scale: Scale) -> ReadValue:
 
 
 def _read_number(scale: Scale, text: str, start: int) -> Value | None:
+    whole_first = _FIRST_WHOLE.match(text, start)
+    if whole_first is not None:
+        number, whole = number_of(whole_first["plain"]), number_of(whole_first["whole"])
+        return _of_whole(scale, number, whole, whole_first.end(), "fraction")
     match = _NUMBER.match(text, start)
     if match is None:
-        return _read_whole_first(scale, text, start)
-    if match["plain"] and (first := _read_whole_first(scale, text, start)):
-        return first
-    number, end = _value(match), match.end()
+        return None
     sign = match["sign"] or ""
     if sign.endswith(" ") and sign[0] in "+-" and scale.min >= 0:  # a mark of a list
         return None
-    rule = "stars" if match["stars"] else ""
-    if empty := (match["empty"] or "").replace(" ", ""):
-        whole = len(match["stars"].replace(" ", "")) + bool(match["half"]) + len(empty)
-        return _of_whole(scale, number, whole, end, rule)
-    if match["stars"] and (beside := _STARS_WHOLE.match(text, end)):
-        return _of_whole(scale, number, sum(c in "★⭐🌟" for c in beside[0]), beside.end(), rule)
+    if match["stars"]:
+        of_all_stars = _of_all_stars(scale, match)
+        if of_all_stars is not None:
+            return of_all_stars
+    number, end = _value(match), match.end()
     if _AND_A_HALF.match(text, end):
         number += 0.5
-    if beside := _PERCENT.match(text, end):
-        return _of_whole(scale, number, 100, beside.end(), "")
-    if beside := _WHOLE.match(text, end):
-        if scale.min < 0:  # a part of a whole below zero
+    percent = _PERCENT.match(text, end)
+    if percent is not None:
+        return _of_whole(scale, number, 100, percent.end(), "")
+    beside = _WHOLE.match(text, end)
+    if beside is not None:
+        if scale.min < 0:  # a part of a whole says nothing on a scale that goes below zero
             number = math.nan
         return _of_whole(scale, number, number_of(beside["whole"]), beside.end(), "fraction")
+    has_stars = bool(match["stars"])
     unit = _UNIT.match(text, end)
-    end = unit.end() if unit else end
-    return Value(number, end, "stars" if unit and re.search("star|星", unit[0], re.I) else rule)
+    if unit is not None:
+        has_stars = has_stars or re.search("star|星", unit[0], re.I) is not None
+        end = unit.end()
+    return Value(number, end, "stars" if has_stars else "")
 
 
-def _read_whole_first(scale: Scale, text: str, start: int) -> Value | None:
-    match = _FIRST_WHOLE.match(text, start)
-    if match is None:
+def _of_all_stars(scale: Scale, match: Match[str]) -> Value | None:
+    """Stars with all that there are beside them, `★★★☆☆` or `★★★/★★★★★`; None if only some are shown."""
+    if match["empty"]:
+        whole = _count_of(match["stars"]) + bool(match["half"]) + _count_of(match["empty"])
+        return _of_whole(scale, _value(match), whole, match.end(), "stars")
+    beside = _STARS_WHOLE.match(match.string, match.end())
+    if beside is None:
         return None
-    return _of_whole(scale, number_of(match["plain"]), number_of(match["whole"]), match.end(), "fraction")
+    whole = sum(sign in "★⭐🌟" for sign in beside[0])
+    return _of_whole(scale, _value(match), whole, beside.end(), "stars")
 
 
 def _of_whole(scale: Scale, number: float, whole: float, end: int, rule: str) -> Value:
     """A number beside the maximum that it is of."""
-    return Value(number if whole == scale.max else math.nan, end, rule, number / whole if whole else math.nan)
+    return Value(number if whole == scale.max else math.nan, end, rule)
 
 
 @functools.lru_cache(maxsize=64)

@@ -57,10 +57,12 @@ def read_verdict(answer: str, form: AnswerForm, *, scale: Scale = TEN) -> Extrac
     answers = list(objects.own_objects(shown, parts))
     if form == "two-scores":
         return of_two_scores(words, answers, scale)
-    stated = [
-        v for value in answers for text in objects.of_rating(value, _NAMES, _KEYS) for v in _of_text(text)
-    ]
-    stated = stated or list(_places(words, form))
+    stated: list[_Verdict] = []
+    for value in answers:
+        for text in objects.of_rating(value, _NAMES, _KEYS):
+            stated += _of_text(text)
+    if not stated:
+        stated = list(_places(words, form))
     deciding = [v for v in stated if v.decides] or stated
     if not deciding:
         return Extracted("refused") if holds_refusal(words) else UNPARSED
@@ -89,18 +91,20 @@ _LOSES = re.compile(
 def _statements(words: str) -> Iterator[_Verdict]:
     """The verdicts that sentences give, by their words or in brackets."""
     for statement in statements(words, VERDICTS):
-        boxed = words.endswith(("[[", "[[ "), 0, statement.value_start)
-        is_tie = statement.number == 0 and statement.kind == STATED
-        rule = "bracketed" if boxed else "tie" if is_tie else statement.rule
         rates = _RATING.search(words, statement.start, statement.value_start)
         named = words[statement.value_start : statement.value_end].strip("()[]\"'*_ ")
         if rates and (rates["of"] or named in "12"):
             continue  # a rating of one text, and no choice between two
-        sign = -1 if _LOSES.match(words, statement.start, statement.value_start) else 1
-        decides = statement.kind == FINAL
-        yield _Verdict(
-            sign * int(statement.number), rule, statement.value_end, decides and rule not in _STRICT
-        )
+        rule = statement.rule
+        if words.endswith(("[[", "[[ "), 0, statement.value_start):
+            rule = "bracketed"
+        elif statement.number == 0 and statement.kind == STATED:
+            rule = "tie"
+        chosen = int(statement.number)
+        if _LOSES.match(words, statement.start, statement.value_start):
+            chosen = -chosen
+        decides = statement.kind == FINAL and rule not in _STRICT
+        yield _Verdict(chosen, rule, statement.value_end, decides)
     yield from _brackets_at_end(words)
 
 
@@ -148,8 +152,9 @@ def _places(words: str, form: AnswerForm) -> Iterator[_Verdict]:
     strict = [v for v in stated if v.rule in _STRICT]
     if strict:
         yield from strict
-        later = [_alone(words, start, strict=True) for start in (line, sentence) if start >= strict[-1].end]
-        yield from (v for v in [*later, *stated] if v is not None and v.end >= strict[-1].end)
+        end = strict[-1].end
+        last = [_alone(words, start, strict=True) for start in (line, sentence) if start >= end]
+        yield from (v for v in [*last, *stated] if v is not None and v.end >= end)
         return
     better = [v for v in stated if v.rule != "worse"] or stated
     if form == "reason-first":

@@ -39,7 +39,7 @@ def is_of_the_text(text: str, value: Value, clause: Clause, grammar: Grammar) ->
     speaks = "own" in clause.has or not {"my", "our"}.isdisjoint(clause.words)
     if clause.words[0] == "to" or (clause.words[0] == ("which" if speaks else "with") and clause.pure):
         return False
-    if not speaks and not (_is_given(text, value, clause, grammar) and _is_about_it(text, value, clause)):
+    if not speaks and not (_is_given(value, clause, grammar) and _is_about_it(text, clause)):
         return False
     before = text[max(clause.start, clause.begin - _LONGEST) : clause.begin]
     other = _OF_CRITERION.match(before) if grammar.names or grammar.section else None
@@ -49,22 +49,22 @@ def is_of_the_text(text: str, value: Value, clause: Clause, grammar: Grammar) ->
     return _DOUBT[by].search(before) is None
 
 
-def _is_given(text: str, value: Value, clause: Clause, grammar: Grammar) -> bool:
+def _is_given(value: Value, clause: Clause, grammar: Grammar) -> bool:
     """Whether a clause without I or we says that a rating is given, orders none, and is not of any text."""
     words = clause.words
     if not grammar.chooses and value.rule != "fraction" and not grammar.low <= value.number <= grammar.high:
         return False  # `scoring 40 points`
-    if words[0] in _ORDERS - {"score"} or any(
-        word in _ORDERS and after in _OBJECTS for word, after in itertools.pairwise(words)
-    ):
+    if words[0] in _ORDERS - {"score"}:
         return False  # `Rate it 4!`
+    if any(word in _ORDERS and after in _OBJECTS for word, after in itertools.pairwise(words)):
+        return False  # `please rate it 4`
     if words[0] in ("a", "an") and not JUDGED.isdisjoint(words):
         return False  # `A summary that names both gets a 5`
     gives = words[0] in _DETERMINERS and not _GIVES.isdisjoint(words)
     return not gives  # as `The review gives it a 4` does
 
 
-def _is_about_it(text: str, value: Value, clause: Clause) -> bool:
+def _is_about_it(text: str, clause: Clause) -> bool:
     """Whether a clause without I or we, or the sentence before it, names the text as what is rated."""
     words = clause.words
     if words[0] in ("it", "it's", "this", "that's", "the", "its", "making") or not JUDGED.isdisjoint(words):

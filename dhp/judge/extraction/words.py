@@ -53,10 +53,9 @@ def _tree(phrases: Iterable[str]) -> str:
     ends = tails.pop("", None) is not None
     signs = {"*": r"\w*", " ": " "}
     branches = [signs.get(letter, re.escape(letter)) + _tree(rest) for letter, rest in tails.items()]
-    branch = (
-        branches[0] if len(branches) == 1 and not ends else f"(?:{'|'.join(branches)})" if branches else ""
-    )
-    return f"{branch}?" if ends and branches else branch
+    if ends:
+        return f"(?:{'|'.join(branches)})?" if branches else ""
+    return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
 
 
 ROLES = "rating result final rates own subject opens is plain small".split()
@@ -92,23 +91,26 @@ class Lexicon:
 @functools.lru_cache(maxsize=256)
 def lexicon(names: tuple[str, ...], section: str = "") -> Lexicon:
     """The list with the names of one criterion; without any, with those of all known ones."""
-    called = tuple(
-        tuple(re.split(r"[ -]", name.lower()))
-        for name in names or (() if section else sorted(words_of("criteria")))
-    )
-    known: dict[str, set[str]] = {}
-    lists = [(role, words_of(role)) for role in ROLES]
+    if not names and not section:
+        names = tuple(sorted(words_of("criteria")))
+    called = tuple(tuple(re.split(r"[ -]", name.lower())) for name in names)
     signs = [(role, line.split()) for role, line in _lists()["signs"].items()]
     more = dict(_lists()[section]) if section else {}
-    signs += [("small", more.pop("signs", "").split())]
-    for role, words in [*lists, *signs, *((role, line.split()) for role, line in more.items())]:
+    signs.append(("small", more.pop("signs", "").split()))
+    lists: list[tuple[str, Iterable[str]]] = [(role, words_of(role)) for role in ROLES]
+    lists += signs
+    lists += [(role, line.split()) for role, line in more.items()]
+    known: dict[str, set[str]] = {}
+    for role, words in lists:
         for word in words:
             known.setdefault(word, set()).add(role)
     pieces = [sign for _, each in signs for sign in each]
-    pieces += [word for name in called for word in name if ord(word[0]) > 0x2E80]
+    for name in called:
+        for word in name:
+            known.setdefault(word, {"small"})
+            if ord(word[0]) > 0x2E80:  # Chinese, Japanese, Korean: words that no space parts
+                pieces.append(word)
     runs = "|".join(sorted(pieces, key=len, reverse=True))
-    for word in (word for name in called for word in name):
-        known.setdefault(word, {"small"})
     return Lexicon(
         {word: frozenset(of) for word, of in known.items()},
         called,
