@@ -226,8 +226,8 @@ def chosen(text: str, grammar: Grammar, form: AnswerForm) -> Statement | None:
     if len(distinct(agreeing)) != 1:
         return None
     worded = finals or stated or agreeing
-    told = [s for s in worded if s.kind in (FINAL, LABELLED)] or worded  # whose rule is told: labels first
-    rating = told[-1 if form == "analyze-rate" else 0]
+    labelled = [s for s in worded if s.kind in (FINAL, LABELLED)] or worded  # a label names the rule first
+    rating = labelled[-1 if form == "analyze-rate" else 0]
     repeated = [s for s in every if s.number == rating.number]
     behind = max(s.value_end for s in [*agreeing, *repeated])
     return None if goes_on(text, behind, rating.number, grammar) else rating
