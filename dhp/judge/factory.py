@@ -47,27 +47,12 @@ _DEFAULT, _DECISION = "dhp", "decision"
 """Protocols of models that write, and of decision models, unless one is named."""
 _FILE_TOKENS = 512
 """Most tokens of an answer to a prompt file, which may ask for reasons, unless another number is given."""
-
-
+_WITHOUT_MODEL = ("baseline", "mock")
+"""Providers of judges of our own that ask no model."""
 _BASELINES: dict[str, Callable[[int], Judge]] = {
     "baseline/constant": lambda seed: ConstantJudge(),
     "baseline/random": RandomJudge,
     "baseline/surface": lambda seed: SurfaceJudge(),
-}
-
-
-def _baseline(model: str, seed: int) -> Judge:
-    one_of("model", model, _BASELINES)
-    return _BASELINES[model](seed)
-
-
-def _mock(model: str, seed: int) -> Judge:
-    return AlwaysFirst() if model == AlwaysFirst.model else mock_judge(model, seed)
-
-
-_FINDERS: dict[str, Callable[[str, int], Judge]] = {
-    "baseline": _baseline,
-    "mock": _mock,
 }
 
 
@@ -101,21 +86,21 @@ def find_judges(
     chosen = sorted(map(_protocol, as_list(protocols)), key=lambda each: each.pairwise)
     pointwise = any(not each.pairwise for each in chosen)
     judges: list[Judge] = []
-    settings_count = judge_settings == JudgeSettings()  # as there are none, or some judge takes them
+    has_functions = False
     for entry in as_list(model):
         if isinstance(entry, str) and _asks_a_model(entry):
             asked = _cached_model(entry, settings, context)
             sent = seed if settings.send_seed else None
-            ways = [_fitting(each, asked.model) for each in chosen]
-            builders = [b for each in ways for b in _builders(each, prompt_files, sent, one_metric)]
-            judges += [LlmJudge(asked, replace(builder, body=settings.body)) for builder in builders]
+            for each in chosen:
+                for builder in _builders(_fitting(each, asked.model), prompt_files, sent, one_metric):
+                    judges.append(LlmJudge(asked, replace(builder, body=settings.body)))
         else:  # asks no model: once for all protocols of a kind
             others = _other_judges(entry, seed, judge_settings, context)
-            settings_count |= any(isinstance(judge, ObjectJudge) for judge in others)
+            has_functions = has_functions or any(isinstance(judge, ObjectJudge) for judge in others)
             judges += [judge for judge in others if pointwise or judge.compare]
             if chosen[-1].pairwise:
                 judges += [ComparedRatings(judge) for judge in others if not judge.compare]
-    if not settings_count:
+    if judge_settings != JudgeSettings() and not has_functions:
         raise InputError(
             "`judge_settings`: are for functions and scorers, python:MODULE:OBJECT; none is given"
         )
@@ -208,17 +193,22 @@ def find_judge(model: str, *, seed: int = 0) -> Judge:
     provider, slash, _ = model.partition("/")
     if ".py" in provider:
         raise InputError(f"model '{model}': a function of a file is named python:FILE.py:FUNCTION")
-    if not slash:
-        known = ", ".join(sorted([*_FINDERS, *offered("judges"), *providers()]))
-        raise InputError(
-            f"model '{model}': must have the form provider/name, e.g. openai/gpt-4o-mini; providers: {known}"
-        )
-    if provider in _FINDERS:
-        return as_judge(_FINDERS[provider](model, seed))
     added = offered("judges")
+    known = [*_WITHOUT_MODEL, *added, *providers()]
+    if not slash:
+        raise InputError(
+            f"model '{model}': must have the form provider/name, e.g. openai/gpt-4o-mini; providers: "
+            f"{', '.join(sorted(known))}"
+        )
+    if provider == "baseline":
+        one_of("model", model, _BASELINES)
+        return _BASELINES[model](seed)
+    if provider == "mock":
+        return AlwaysFirst() if model == AlwaysFirst.model else mock_judge(model, seed)
     if provider not in added:
-        known = suggest(provider, [*_FINDERS, *added, *providers()])
-        raise InputError(f"model '{model}': unknown provider '{provider}'; {known}; {OTHER_PROVIDERS}")
+        raise InputError(
+            f"model '{model}': unknown provider '{provider}'; {suggest(provider, known)}; {OTHER_PROVIDERS}"
+        )
     return as_judge(load_target(added[provider])(model, seed))
 
 
@@ -280,7 +270,11 @@ def request_builder(
             f"prompt files say themselves how to answer and by which steps; with them allowed: `answer` "
             f"{', '.join(FILE_FORMS)}, and `steps` written or none"
         )
-    tasks, steps = [read_task(name) for name in names_of("task")] if prompt_files else [], None
+    known_metrics: set[str] = set()
+    if prompt_files:
+        for name in names_of("task"):
+            known_metrics.update(read_task(name).metric_names)
+    steps = None
     if protocol.steps not in ("none", "written", "auto"):
         steps = read_steps(Path(protocol.steps))
     return RequestBuilder(
@@ -291,25 +285,24 @@ def request_builder(
         prompt_files=read_files(prompt_files, json=FORMS[protocol.answer].data),
         seed=seed,
         limit_given=limit_given,
-        known_metrics=sorted({m for t in tasks for m in t.metric_names}),
+        known_metrics=sorted(known_metrics),
     )
 
 
 def all_own(model: object) -> bool:
     """Whether all of these judges bring their metrics: functions, scorers, recorded judgements."""
     judges = as_list(model)
-    return bool(judges) and all(
-        each.startswith(PREFIX) or reads_table(each) if isinstance(each, str) else not isinstance(each, Judge)
-        for each in judges
-    )
+    return bool(judges) and all(_is_function(judge) or reads_table(judge) for judge in judges)
 
 
 def any_function(model: object) -> bool:
     """Whether one of these judges is a function or scorer, whose scores have a scale of their own."""
-    return any(
-        each.startswith(PREFIX) if isinstance(each, str) else not isinstance(each, Judge)
-        for each in as_list(model)
-    )
+    return any(map(_is_function, as_list(model)))
+
+
+def _is_function(judge: object) -> bool:
+    """Whether it names a function or scorer, or is one."""
+    return judge.startswith(PREFIX) if isinstance(judge, str) else not isinstance(judge, Judge)
 
 
 def any_recorded(model: object) -> bool:
@@ -329,9 +322,9 @@ def _cached_model(model: str, settings: ModelSettings, context: RequestContext) 
             name = next(iter(settings.body))
             raise InputError(f"`body` {name}: is for models behind a server, not for {model}; leave it out")
         return CachedModel(opened, context)
-    path, query = recorded_file(model), model.partition("?")[2]
-    chosen = query.removeprefix("model=") if query else None
+    query = model.partition("?")[2]
     if query and not query.startswith("model="):
         raise InputError(f"model '{model}': unknown setting '{query}'; allowed: model=NAME")
-    store = open_store(path)
-    return CachedModel(stored_model(store, chosen), RequestContext(store, keep_going=True))
+    store = open_store(recorded_file(model))
+    chosen = stored_model(store, query.removeprefix("model=") if query else None)
+    return CachedModel(chosen, RequestContext(store, keep_going=True))

@@ -1,4 +1,8 @@
-"""Prompt files, used as they are, with slots such as `{{Document}}` or `{summary}`."""
+"""Prompt files, used as they are, with slots such as `{{Document}}` or `{summary}`.
+
+`read_files` reads them, `prompt_versions` tells which are versions of one prompt and so judges of their own,
+`prompts_by_metric` which metric each is for. `FilePrompts` then puts the texts into the slots.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -138,21 +142,21 @@ def _judge_name(stem: str) -> str:
 def check_output_slot(file: PromptFile, columns: Mapping[str, str] = {}) -> None:
     """Raise `InputError` for a file that does not show the text under judgement."""
     known = {**_SLOTS, **{_plain(name): meaning for name, meaning in columns.items()}}
+    allowed = [name for name, meaning in known.items() if meaning == "output"]
     slots = pieces_of(file.text)[1::2]
-    if not any(known.get(_plain(slot)) == "output" for slot in slots):
-        plain = next(
-            (m[2] for m in _SINGLE.finditer(file.text) if known.get(_plain(m[2] or "")) == "output"), ""
-        )
-        if plain:
+    if any(_plain(slot) in allowed for slot in slots):
+        return
+    for match in _SINGLE.finditer(file.text):
+        name = match[2] or ""
+        if _plain(name) in allowed:
             raise InputError(
-                f"{file.path}: {{{plain}}} is plain text there, as the file has slots such as "
-                f"{_written(slots[0], file.text)}; write it as {_written(plain, file.text)}"
+                f"{file.path}: {{{name}}} is plain text there, as the file has slots such as "
+                f"{_written(slots[0], file.text)}; write it as {_written(name, file.text)}"
             )
-        allowed = [name for name, meaning in known.items() if meaning == "output"]
-        raise InputError(
-            f"{file.path}: has no slot for the text under judgement, e.g. {{{{Summary}}}}; "
-            f"{suggest(_plain(slots[-1]) if slots else '', allowed)}"
-        )
+    raise InputError(
+        f"{file.path}: has no slot for the text under judgement, e.g. {{{{Summary}}}}; "
+        f"{suggest(_plain(slots[-1]) if slots else '', allowed)}"
+    )
 
 
 def _prompt_files(argument: str) -> Iterator[PromptFile]:
@@ -253,17 +257,16 @@ class FilePrompts:
     """Writes prompts by files; neither fences nor alters anything."""
 
     def __init__(self, files: Mapping[str, str], task: Task) -> None:
-        """`files`: metric -> text with slots, as of `meaning_of`."""
+        """`files`: metric -> text with slots, see `meaning_of`."""
         self._pieces: dict[str, list[str]] = {}
-        for each in task.metrics:
-            fault = scale_fault(files.get(each.name, ""), each.scale)
+        for metric in task.metrics:
+            fault = scale_fault(files.get(metric.name, ""), metric.scale)
             if fault:
-                raise InputError(f"prompt file for '{each.name}': {fault}")
-        for metric in task.metric_names:
-            pieces = pieces_of(files[metric]) if metric in files else ()
-            self._pieces[metric] = [
-                meaning_of(piece, task, metric) if place % 2 else piece for place, piece in enumerate(pieces)
-            ]
+                raise InputError(f"prompt file for '{metric.name}': {fault}")
+        for name in task.metric_names:
+            pieces = list(pieces_of(files.get(name, "")))
+            pieces[1::2] = [meaning_of(slot, task, name) for slot in pieces[1::2]]
+            self._pieces[name] = pieces
 
     def prompt(self, candidate: Candidate, metric: str, form: AnswerForm) -> str:
         """The metric's file with the candidate's texts in it, whatever the answer form.

@@ -47,10 +47,8 @@ def file_questions(files: Sequence[PromptFile], task: Task, words: Sequence[str]
 
 
 def _of_text(text: str, metric: Metric, task: Task, words: Sequence[str]) -> Question:
-    pieces = [
-        f"`{meaning_of(piece, task, metric.name)}`" if place % 2 else piece
-        for place, piece in enumerate(pieces_of(text))
-    ]
+    pieces = list(pieces_of(text))
+    pieces[1::2] = [f"`{meaning_of(slot, task, metric.name)}`" for slot in pieces[1::2]]
     return question_of(metric, "".join(pieces).strip(), words)
 
 
@@ -68,9 +66,11 @@ def _of_json(file: PromptFile, task: Task) -> dict[str, Question]:
     if file.metric is not None and "type" in data:
         data = {file.metric: data}
     metrics = {metric.name: metric for metric in task.metrics}
-    for name in data:
+    questions = {}
+    for name, asked in data.items():
         one_of("metric", name, metrics, str(file.path))
-    return {name: _checked(each, metrics[name], f"{file.path}: {name}") for name, each in data.items()}
+        questions[name] = _checked(asked, metrics[name], f"{file.path}: {name}")
+    return questions
 
 
 def _checked(asked: Any, metric: Metric, place: str) -> Question:
@@ -98,13 +98,15 @@ def _checked(asked: Any, metric: Metric, place: str) -> Question:
 
 
 def _levels(criteria: object, place: str) -> list[str]:
-    levels = criteria if isinstance(criteria, list) else []
-    words = [
-        each.get("description") or each.get("label") if isinstance(each, dict) else each for each in levels
-    ]
-    if not 2 <= len(words) <= MOST_LEVELS or not all(isinstance(each, str) for each in words):
+    words = []
+    for level in criteria if isinstance(criteria, list) else ():
+        if isinstance(level, dict):
+            level = level.get("description") or level.get("label")
+        if isinstance(level, str):
+            words.append(level)
+    if not isinstance(criteria, list) or len(words) < len(criteria) or not 2 <= len(words) <= MOST_LEVELS:
         raise InputError(f"{place}: criteria: must be a list of 2 to {MOST_LEVELS} levels, the worst first")
-    return [str(each) for each in words]
+    return words
 
 
 def _choices(criteria: object, metric: Metric, place: str) -> dict[str, object]:

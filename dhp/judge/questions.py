@@ -2,7 +2,7 @@
 
 A prompt has the keys `state`, the texts by name, and `questions`, metric -> question. Questions have the form
 of `POST /v1/systemone` (System One): `type` is `score` with ordered levels, `noul` for true or false, or
-`choice`. Who sends it, and in which form on the wire, is the client's business.
+`choice`. How it is sent, and in which form, is up to the client.
 """
 
 import json
@@ -19,6 +19,7 @@ from dhp.core.records import Candidate
 from dhp.core.slots import fill
 from dhp.core.specs import Metric, Scale, Task
 from dhp.judge.pairs import OVERALL
+from dhp.judge.prompt_parts import fixed_slots, reference_of, written_ends
 
 OPENING = '{"state": '
 """How every such prompt begins; a client tells by it that it is no prose."""
@@ -92,12 +93,7 @@ class QuestionPrompts:
             state["source"] = candidate.source
         state |= {n: candidate.fields[n] for n in self._task.shown_fields if n in candidate.fields}
         if self._protocol.reference:
-            if candidate.reference is None:
-                raise InputError(
-                    f"example '{candidate.example}': has no reference text, which the protocol shows; "
-                    "allowed: reference false, or a reference for each example"
-                )
-            state["reference"] = candidate.reference
+            state["reference"] = reference_of(candidate)
         beside = {**candidate.fields, "reference": candidate.reference}
         for name in self._named:
             text = beside.get(name)
@@ -136,20 +132,11 @@ class QuestionPrompts:
         return "\n".join(filter(None, (fill(text, slots) for text in shown.values())))
 
     def _slots(self, metric: Metric | None) -> dict[str, str]:
-        scale = metric.scale if metric else self._protocol.scale
-        numbered = enumerate(self._steps.get(metric.name, ()) if metric else (), start=1)
-        return {
-            "instruction": self._task.instruction,
-            "source_label": self._task.source_label or "",
-            "output_label": self._task.output_label,
-            "metric": metric.label if metric else OVERALL,
-            "definition": metric.definition if metric else "",
-            "question": metric.question if metric else "",
-            "antonym": metric.antonym if metric else "",
-            "low": f"{scale.min:g}",
-            "high": f"{scale.max:g}",
-            "steps": "\n".join(f"{number}. {step}" for number, step in numbered),
-        }
+        if metric is None:
+            ends = written_ends(self._protocol.answer, self._protocol.scale)
+            return {**fixed_slots(self._task, None, ends, ()), "metric": OVERALL}
+        ends = written_ends(self._protocol.answer, metric.scale)
+        return fixed_slots(self._task, metric, ends, self._steps.get(metric.name, ()))
 
 
 def question_of(metric: Metric, asked: str, words: Sequence[str]) -> Question:
@@ -182,15 +169,25 @@ def level_words(metric: Metric, words: Sequence[str]) -> list[str]:
         points, worst, best = points[::-1], best, worst
     if count == MOST_LEVELS and width != MOST_LEVELS - 1:
         _say_cut(metric.name, f"{scale.min:g} to {scale.max:g}")
-        points = [round(point, 2 - math.ceil(math.log10(width))) for point in points]
+        digits = 2 - math.ceil(math.log10(width))  # two that count: 11, 22, ... of a scale to 100
+        points = [round(point, digits) for point in points]
     first, *between, last = words
-    spread = [between[int((i + 0.5) * len(between) / (count - 2))] for i in range(count - 2)]
-    fixed = {"low": f"{scale.min:g}", "high": f"{scale.max:g}", "worst": worst, "best": best}
-    fixed |= {"metric": metric.label, "antonym": metric.antonym}
-    return [
-        fill(text, {**fixed, "point": f"{point:g}"})
-        for text, point in zip([first, *spread, last], points, strict=True)
-    ]
+    texts = [first]
+    for i in range(count - 2):  # the words for the levels between are spread evenly over these
+        texts.append(between[int((i + 0.5) * len(between) / (count - 2))])
+    texts.append(last)
+    slots = {
+        "low": f"{scale.min:g}",
+        "high": f"{scale.max:g}",
+        "worst": worst,
+        "best": best,
+        "metric": metric.label,
+        "antonym": metric.antonym,
+    }
+    levels = []
+    for text, point in zip(texts, points, strict=True):
+        levels.append(fill(text, {**slots, "point": f"{point:g}"}))
+    return levels
 
 
 @cache

@@ -1,7 +1,7 @@
 """The requests of a protocol, in order, and their prompts; texts are fenced and never altered.
 
-`RequestBuilder` decides what is asked and in which order; `Prompts` writes the words. Of a prompt all but
-the texts is filled in once for each metric and form.
+`RequestBuilder` decides what is asked and in which order; `Prompts` writes the words. All of a prompt but the
+texts is filled in once for each metric and form.
 """
 
 import json
@@ -31,6 +31,7 @@ from dhp.judge.prompt_files import (
     prompts_by_metric,
     version_name,
 )
+from dhp.judge.prompt_parts import fixed_slots, reference_of, written_ends
 from dhp.judge.question_files import file_questions
 from dhp.judge.questions import QuestionPrompts
 from dhp.llm.records import Params, Request
@@ -129,20 +130,23 @@ class Prompts:
     def _sample(
         self, template: _Template, candidate: Candidate, texts: Mapping[str, str], judged: Sequence[str]
     ) -> list[str]:
-        """The paragraphs that show texts; what belongs to the source goes by `candidate`.
+        """The paragraphs that show texts; source and fields are those of `candidate`.
 
-        No tag around any of them stands in one of the others, or in those that are `judged`.
+        A tag around one of them stands in none of the others, nor in the texts that are `judged`.
         """
-        labels, fields_of_text = self._task.shown_fields.items(), candidate.fields
-        beside = (candidate.source, *fields_of_text.values(), *judged)
-        fields = [
-            f"{label}\n{fenced(fields_of_text[n], self._field_tags[n], *beside)}"
-            for n, label in labels
-            if n in fields_of_text
-        ]
-        source = {"source": fenced(candidate.source, self._source_tag, *beside), "fields": _parts(fields)}
-        shown = (p for p in template.sample if self._task.source_label or "source" not in p[1::2])
-        return [join_slots(pieces, {**source, **texts}) for pieces in shown]
+        beside = (candidate.source, *candidate.fields.values(), *judged)
+        fields = []
+        for name, label in self._task.shown_fields.items():
+            if name in candidate.fields:
+                fields.append(f"{label}\n{fenced(candidate.fields[name], self._field_tags[name], *beside)}")
+        source = fenced(candidate.source, self._source_tag, *beside)
+        known = {"source": source, "fields": _parts(fields), **texts}
+        paragraphs = []
+        for pieces in template.sample:
+            names = pieces[1::2]
+            if self._task.source_label or "source" not in names:
+                paragraphs.append(join_slots(pieces, known))
+        return paragraphs
 
     def _made(self, metric: str, form: AnswerForm) -> _Template:
         known = self._fixed_slots(self._metrics.get(metric), form)
@@ -179,32 +183,14 @@ class Prompts:
         scale = self._protocol.scale
         if metric is not None and not self._protocol.pairwise:
             scale = answer_scale(form, metric.scale)
-        low, high = ("A", "E") if form == "letters" else (f"{scale.min:g}", f"{scale.max:g}")
-        steps = enumerate(self._steps[metric.name] if metric else (), start=1)
-        return {
-            "instruction": self._task.instruction,
-            "source_label": self._task.source_label or "",
-            "output_label": self._task.output_label,
-            "metric": metric.label if metric else "",
-            "definition": metric.definition if metric else "",
-            "question": metric.question if metric else "",
-            "antonym": metric.antonym if metric else "",
-            "low": low,
-            "high": high,
-            "steps": "\n".join(f"{number}. {step}" for number, step in steps),
-        }
+        steps = self._steps[metric.name] if metric else ()
+        return fixed_slots(self._task, metric, written_ends(form, scale), steps)
 
     def _shown_reference(self, candidate: Candidate) -> str:
         if not self._protocol.reference:
             return ""
-        if candidate.reference is None:
-            raise InputError(
-                f"example '{candidate.example}': has no reference text, which the protocol shows; allowed: "
-                "reference false, or a reference for each example"
-            )
-        return join_slots(
-            self._reference, {"reference": fenced(candidate.reference, "reference", candidate.text)}
-        )
+        reference = fenced(reference_of(candidate), "reference", candidate.text)
+        return join_slots(self._reference, {"reference": reference})
 
 
 def _parts(texts: Sequence[str]) -> str:
@@ -217,9 +203,26 @@ def _tag(label: str, otherwise: str) -> str:
 
 
 _STEPS_TOKENS = 1024
+"""Most tokens of evaluation steps, if the protocol leaves no more: a list is longer than its answers."""
 
 TaskSteps = Mapping[str, Sequence[str]]
 """Metric -> evaluation steps."""
+
+
+def _with_repeats(variants: Sequence[Candidate]) -> list[tuple[Candidate, int]]:
+    """Each text of an example with the number of times that the same text was asked about before.
+
+    An unchanged control is a rating of its own: with the samples of the original it would be a stored one.
+    """
+    repeats = []
+    unchanged = 0
+    for candidate in variants:
+        if candidate.level == "control" and candidate.text == variants[0].text:
+            unchanged += 1
+            repeats.append((candidate, unchanged))
+        else:
+            repeats.append((candidate, candidate.repeat))
+    return repeats
 
 
 def _schema(metrics: Sequence[str]) -> dict[str, object]:
@@ -238,15 +241,15 @@ class PairPrompts(typing.Protocol):
     def prompt(
         self, candidate: Candidate, metric: str, form: AnswerForm, other: Candidate, verdicts: Sequence[str]
     ) -> str:
-        """As of `Prompts`."""
+        """See `Prompts`."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestBuilder:
     """A protocol with all the texts that its prompts need.
 
-    The tag of a request is what it asks for, still failed: a tuple with a `Rating` on each metric of which
-    the answer speaks, or with a `PairVerdict`.
+    The tag of a request is what it asks for, with the status `failed` until it is answered: a tuple with a
+    `Rating` on each metric that the answer will speak of, or with a `PairVerdict`.
     """
 
     protocol: Protocol
@@ -317,39 +320,34 @@ class RequestBuilder:
         task = task.in_language(self.protocol.language)
         writer, params = self._writer(task, auto_steps), self._params(task.metric_names)
         together = [task.metrics] if FORMS[self.protocol.answer].together else [[m] for m in task.metrics]
-        for _, group in groupby(candidates, key=lambda c: c.example):
-            variants = list(group)
+        for example, group in groupby(candidates, key=lambda c: c.example):
+            repeats = _with_repeats(list(group))
             for metrics in together:
                 metric = metrics[0]
                 for form, samples in self._forms():
                     self._check_probabilities(metric, form)
-                    unchanged = 0
-                    for candidate in variants:
-                        again = candidate.level == "control" and candidate.text == variants[0].text
-                        unchanged += again
-                        first = (unchanged if again else candidate.repeat) * self.protocol.samples
-                        place = f"example '{candidate.example}', variant '{candidate.variant}'"
+                    for candidate, repeat in repeats:
+                        first = repeat * self.protocol.samples
+                        variant = candidate.variant
+                        asked = [Rating(example, variant, m.name, 0, None, "failed") for m in metrics]
                         yield Request(
                             prompt=writer.prompt(candidate, metric.name, form),
                             params=params,
                             samples=tuple(first + sample for sample in samples),
-                            place=f"{place}, metric '{metric.name}'",
-                            group=f"{candidate.example}\n{metric.name}\n{form}",
-                            tag=tuple(
-                                Rating(candidate.example, candidate.variant, m.name, 0, None, "failed")
-                                for m in metrics
-                            ),
+                            place=f"example '{example}', variant '{variant}', metric '{metric.name}'",
+                            group=f"{example}\n{metric.name}\n{form}",
+                            tag=tuple(asked),
                         )
 
     def pair_requests(self, pairs: Sequence[Pair], task: Task, metrics: Sequence[str]) -> Iterator[Request]:
         """The requests to compare texts, in both orders, without final words."""
         asked = (
-            PairVerdict(pair, metric, order, 0, None, "failed")
+            (PairVerdict(pair, metric, order, 0, None, "failed"), ())
             for pair in pairs
             for metric in metrics
             for order in ORDERS
         )
-        yield from self._pair_requests(((verdict, ()) for verdict in asked), task)
+        yield from self._pair_requests(asked, task)
 
     def final_requests(self, verdicts: Iterable[Sequence[PairVerdict]], task: Task) -> Iterator[Request]:
         """Requests in both orders about pairs whose verdicts contradict each other, which they show."""
@@ -367,7 +365,7 @@ class RequestBuilder:
     def _pair_requests(
         self, asked: Iterable[tuple[PairVerdict, Sequence[str]]], task: Task
     ) -> Iterator[Request]:
-        """One request for each verdict; the texts beside it are verdicts that are shown."""
+        """One request for each verdict that is asked for; beside it stand earlier verdicts to be shown."""
         task = task.in_language(self.protocol.language)
         in_words = QuestionPrompts if FORMS[self.protocol.answer].data else Prompts
         writer = self.pair_prompts or in_words(self.protocol, self.wording, task)
@@ -426,11 +424,11 @@ class RequestBuilder:
         if not protocol.ask_again or protocol.extraction != "parse":
             return ""
         scale = protocol.scale if metric is None else answer_scale(form, metric.scale)
-        low, high = ("A", "E") if form == "letters" else (f"{scale.min:g}", f"{scale.max:g}")
-        known = {"low": low, "high": high, "metric": metric.label if metric else ""}
+        low, high = written_ends(form, scale)
         labels = ", ".join(metric.labels or ()) if metric else ""
         kind = "label" if labels and form != "json" else FORMS[form].again
-        asked = fill(self.wording.again[kind], {**known, "labels": labels})
+        name = metric.label if metric else ""
+        asked = fill(self.wording.again[kind], {"low": low, "high": high, "metric": name, "labels": labels})
         if not FORMS[form].pairwise or form == "two-scores":
             return asked
         return f"{asked} {self.wording.ties['letter' if protocol.ties else 'none']}"
@@ -459,8 +457,9 @@ class RequestBuilder:
 
     def _body(self, metrics: Sequence[str] = ()) -> tuple[tuple[str, str], ...]:
         """Further fields of a request; with the answer form `json` the schema of an object with `metrics`."""
-        schema = {"response_format": _schema(metrics)} if metrics and self.protocol.answer == "json" else {}
-        fields = {**schema, **self.body}
+        fields = dict(self.body)
+        if metrics and self.protocol.answer == "json":
+            fields.setdefault("response_format", _schema(metrics))
         return tuple((name, json.dumps(value, sort_keys=True)) for name, value in sorted(fields.items()))
 
     def _check_probabilities(self, metric: Metric, form: AnswerForm) -> None:
@@ -480,20 +479,18 @@ class RequestBuilder:
             return QuestionPrompts(self.protocol, self.wording, task, questions=questions)
         if self.prompt_files:
             return FilePrompts(self._prompts(task), task)
-        in_words = [m for m in task.metrics if m.labels and not asks_data]
-        unexplained = [m.name for m in task.metrics if not m.definition.strip() or m in in_words]
-        if unexplained:
-            raise InputError(
-                f"metric '{unexplained[0]}': nothing says how to judge it; allowed: a prompt of your own by "
-                "`prompt`, or `task` FILE.yaml with its definition and steps"
-            )
+        for metric in task.metrics:
+            in_words = metric.labels and not asks_data  # no prompt of ours asks for labels
+            if in_words or not metric.definition.strip():
+                raise InputError(
+                    f"metric '{metric.name}': nothing says how to judge it; allowed: a prompt of your own by "
+                    "`prompt`, or `task` FILE.yaml with its definition and steps"
+                )
         steps = auto_steps
         if self.steps is not None:
             if task.task not in self.steps:
-                place = self.protocol.steps
-                raise InputError(
-                    f"{place}: no steps for task '{task.task}'; {suggest(task.task, self.steps)}"
-                )
+                file, known = self.protocol.steps, suggest(task.task, self.steps)
+                raise InputError(f"{file}: no steps for task '{task.task}'; {known}")
             steps = self.steps[task.task]
         if asks_data:
             return QuestionPrompts(self.protocol, self.wording, task, steps=steps)

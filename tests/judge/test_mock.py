@@ -88,7 +88,7 @@ def test_answers_without_a_rating_are_counted_as_such() -> None:
 @pytest.mark.slow
 def test_under_the_null_the_test_rejects_at_its_nominal_rate() -> None:
     ds, log_ps = [], []
-    for seed in range(300):
+    for seed in range(200):
         scores: dict[tuple[str, str], list[float]] = {}
         for r in mock_judge("mock/blind?noise=1", seed).rate(candidates(25, ("original", "typos")), TASK):
             scores.setdefault((r.metric, r.variant), []).append(r.score or 0)
@@ -173,7 +173,7 @@ def test_random_judge_is_seeded_and_blind() -> None:
     assert not one.equals(other)
     d = [
         v.d
-        for seed in range(12)
+        for seed in range(6)
         for r in dhp.run("baseline/random", "mini/answer_equivalence", seed=seed)
         for v in r.variants
     ]

@@ -137,10 +137,13 @@ def test_probabilities_of_a_metric_without_points_are_left_out_and_said(
     file = write(tmp_path / "x.jsonl", scored | {"probabilities": "[0, 0, 0, 1, 0]"})
     assert rated(f"recorded/{file}")[0].probabilities == (0, 0, 0, 1, 0)
     assert caplog.messages == []
-    for _ in range(2):
-        assert rated(f"recorded/{file}", asked=task(name="coherence"))[0].probabilities is None
-    (message,) = caplog.messages
-    assert message.startswith("model 'recorded/x.jsonl': probabilities of fluency are left out")
+    for run in (1, 2):
+        (judge,) = recorded_judges(f"recorded/{file}")
+        judges_task = [judge.own_task(task(name="coherence")) for _ in range(2)][-1]
+        (rating,) = judge.rate([Candidate("a", "original", "text", "source")], judges_task)
+        assert rating.probabilities is None
+        assert len(caplog.messages) == run, "said once by each judge, however often it is asked"
+    assert caplog.messages[0].startswith("model 'recorded/x.jsonl': probabilities of fluency are left out")
 
 
 def test_each_model_and_protocol_is_a_judge(tmp_path: Path) -> None:
@@ -191,8 +194,7 @@ def test_scores_in_a_table_of_texts_are_a_judge(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.realdata
-@pytest.mark.parametrize("protocol", ["rts", "stareval", "mcq"])
-def test_a_recorded_judge_ranks_real_systems_as_experts_do(real: Path, tmp_path: Path, protocol: str) -> None:
+def test_a_recorded_judge_ranks_real_systems_as_experts_do(real: Path, tmp_path: Path) -> None:
     """Other systems' summaries in place of damaged copies: the worse the system, the higher D must be."""
     answers = pd.read_json(
         real / "judge_responses" / "summeval_gpt-3.5-turbo-0301.jsonl.gz",
@@ -214,12 +216,14 @@ def test_a_recorded_judge_ranks_real_systems_as_experts_do(real: Path, tmp_path:
                     fmean(document[name][at] for name in read_task("summarization").metric_names)
                 )
     path = write(tmp_path / "pairs.jsonl", *pairs)
-    judge = f"recorded/{recording}?example=id&variant=system&answer=response&protocol={protocol}"
-    (result,) = dhp.run(judge, str(path), task="summarization")
-    assert (result.n, result.protocol, len(result.variants)) == (100, protocol, 11)
-    assert result.ratings["asked"] >= 4800
-    assert result.ratings["scored"] >= 0.995 * result.ratings["asked"]
-    d = [v.d for v in result.variants]
-    assert spearmanr(d, [fmean(experts[v.variant]) for v in result.variants]).statistic < -0.9
-    assert max(d) > 10
-    assert min(d) < 2
+    judge = f"recorded/{recording}?example=id&variant=system&answer=response"
+    results = dhp.run(judge, str(path), task="summarization")
+    assert {result.protocol for result in results} == {"rts", "stareval", "mcq"}
+    for result in results:
+        assert (result.n, len(result.variants)) == (100, 11)
+        assert result.ratings["asked"] >= 4800
+        assert result.ratings["scored"] >= 0.995 * result.ratings["asked"]
+        d = [v.d for v in result.variants]
+        assert spearmanr(d, [fmean(experts[v.variant]) for v in result.variants]).statistic < -0.9
+        assert max(d) > 10
+        assert min(d) < 2

@@ -1,7 +1,7 @@
 """An answer in plain characters, line by line, without what it only quotes.
 
 In this order: `readable` takes the model's thoughts away and cuts what is far too long, `plain` takes markup
-away and writes all characters in one way, `unquoted` puts a mark in the place of quotations.
+away and writes all characters in one way, `unquoted` puts a mark for each quotation.
 """
 
 import re

@@ -1,8 +1,8 @@
 """A language model as a judge, under a protocol that is pointwise or pairwise.
 
-Requests come from a `RequestBuilder`, replies from a `CachedModel`, ratings and verdicts from
-`judge.extraction`. An answer that cannot be read is followed by one request for the rating alone
-(`judge.second_answers`).
+Before a run `with_token_limit` tries whether answers have room. Then `rate` or `verdicts` take requests from
+a `RequestBuilder` and replies from a `CachedModel`, and read ratings and verdicts by `judge.extraction`. An
+answer that cannot be read is followed by one request for the rating alone (`judge.second_answers`).
 """
 
 import logging
@@ -85,7 +85,7 @@ class LlmJudge(Judge):
     ) -> Iterator[PairVerdict]:
         """Verdicts on every pair by every metric, `answers` in each order; final words on top.
 
-        Errors are as of `rate`.
+        Raises the same errors as `rate`.
         """
         by_text: dict[tuple[int, str], list[PairVerdict]] = defaultdict(list)
         for verdict in self._answered_pairs(self.builder.pair_requests(pairs, task, metrics)):
@@ -113,14 +113,19 @@ class LlmJudge(Judge):
         read: "Callable[[Request, Reply, AnswerForm, int], Sequence[R]]",
         short: Callable[[Request], str],
     ) -> Iterator[R]:
-        """What the answers say, as `answers_read`; how many were asked again is said at the end."""
-        first, second = (partial(self._records, read, is_again) for is_again in (False, True))
+        """What the answers say, see `answers_read`; a warning tells at the end how many were asked again."""
+        first = partial(self._records, read, False)
+        second = partial(self._records, read, True)
         asked = again = then_read = 0
         for record, answer in answers_read(self.cached_model, requests, first, second, short):
-            asked, again = asked + 1, again + is_second(record)
-            then_read += is_second(record) and record.status != "unparsed"
+            asked += 1
+            if is_second(record):
+                again += 1
+                if record.status != "unparsed":
+                    then_read += 1
             is_cut = isinstance(answer, Reply) and answer.finish == "length"
-            self.cut_off += is_cut and record.status != "scored"
+            if is_cut and record.status != "scored":
+                self.cut_off += 1
             yield record
         if again:
             logging.getLogger("dhp").warning(
@@ -136,7 +141,7 @@ class LlmJudge(Judge):
         number: int,
         outcome: Reply | Failure,
     ) -> Sequence[R]:
-        """What came of a sample, the first answer or the second one: read, or the reason why it cannot be."""
+        """What one answer says, the first of a sample or the second, or why it cannot be read."""
         form = self.builder.form(request.samples[0])
         sample = number % self.builder.protocol.samples  # a text that is rated again has further numbers
         asked = asked_for(request)
@@ -171,7 +176,8 @@ class LlmJudge(Judge):
     def prompts(self, candidate: Candidate, task: Task) -> list[dict[str, str]]:
         """The prompts about one text: `metric`, `answer` (its form) and `prompt`.
 
-        With the steps that the model wrote, once it has been asked for them. Of two texts both are this one.
+        They show the steps that the model wrote, once it has been asked for them. A judge that compares is
+        shown with this text in both places.
         """
         if self.compare:
             task = self.own_task(task)
@@ -179,24 +185,21 @@ class LlmJudge(Judge):
             requests: Iterator[Request] = islice(pairs, 0, None, len(ORDERS))  # the same in both orders
         else:
             requests = self.builder.requests([candidate], task, self.auto_steps.get(task.task))
-        return [
-            {
-                "metric": asked_for(request)[0].metric,
-                "answer": "both orders" if self.compare else str(self.builder.form(request.samples[0])),
-                "prompt": request.text,
-            }
-            for request in requests
-        ]
+        prompts = []
+        for request in requests:
+            metric = asked_for(request)[0].metric
+            answer = "both orders" if self.compare else str(self.builder.form(request.samples[0]))
+            prompts.append({"metric": metric, "answer": answer, "prompt": request.text})
+        return prompts
 
     def remedy(self, ratings: Sequence[Rating], task: Task) -> str:
         """One answer without a score, why there is none in such answers, and what most likely helps."""
-        has_prompt_files, tokens = bool(self.builder.prompt_files), self.builder.protocol.max_tokens
         helps = remedy(
             ratings,
             task,
-            tokens=tokens,
+            tokens=self.builder.protocol.max_tokens,
             cut_off=self.cut_off,
-            prompt_files=has_prompt_files,
+            prompt_files=bool(self.builder.prompt_files),
             compare=self.compare,
             answer=self.builder.protocol.answer,
         )
@@ -222,7 +225,7 @@ class LlmJudge(Judge):
         Raises
         ------
         InputError, StoppedEarly
-            As `rate`.
+            See `rate`.
         """
         asked, context = self.cached_model, self.cached_model.context
         stored = context.store is not None and not context.refresh and not context.collects
@@ -231,11 +234,9 @@ class LlmJudge(Judge):
             return self
         once = replace(self.builder, protocol=override(self.builder.protocol, ask_again=False))
         first = LlmJudge(CachedModel(asked.model, context, run=run), once)
-        answers = [
-            answer
-            for candidates, task in texts
-            for answer in first._first_answers(candidates, self.own_task(task))
-        ]
+        answers: list[Rating | PairVerdict] = []
+        for candidates, task in texts:
+            answers += first._first_answers(candidates, self.own_task(task))
         asked.session_usage = first.cached_model.session_usage
         if 2 * first.cut_off <= len(answers):
             return self
@@ -257,8 +258,9 @@ class LlmJudge(Judge):
 
     def _first_answers(self, candidates: Sequence[Candidate], task: Task) -> Iterable[Rating | PairVerdict]:
         """What it says of the first text of the first examples, or of the first two, compared."""
-        groups = islice(groupby(candidates, key=lambda c: c.example), FIRST)
-        texts = [text for _, group in groups for text in islice(group, 2 if self.compare else 1)]
+        texts: list[Candidate] = []
+        for _, group in islice(groupby(candidates, key=lambda c: c.example), FIRST):
+            texts += islice(group, 2 if self.compare else 1)
         if self.compare:
             return self.verdicts(beside_originals(texts), task, task.metric_names)
         return self.rate(texts, task)
@@ -274,7 +276,7 @@ class LlmJudge(Judge):
         return steps
 
     def _metrics(self, task: Task) -> dict[str, Metric]:
-        """Those of the task by name, in the language in which they are asked about."""
+        """The metrics of the task by name, in the language in which they are asked about."""
         return {m.name: m for m in task.in_language(self.builder.protocol.language).metrics}
 
     def _ratings(
@@ -338,14 +340,18 @@ class LlmJudge(Judge):
         """What an answer says of the two texts that were asked about."""
         asked: PairVerdict = asked_for(request)[0]
         texts = (*shown_texts(asked.pair.first), *shown_texts(asked.pair.second))
-        read, swapped = self._read_pair(reply, form, texts), asked.order == "swapped"
+        read = self._read_pair(reply, form, texts)
         choice = None if read.score is None else int(read.score)
+        scores = read.scores
+        if asked.order == "swapped":  # the answer speaks of the order shown, the verdict of the pair
+            choice = -choice if choice else choice
+            scores = scores[::-1] if scores else scores
         verdict = replace(
             asked,
             sample=sample,
-            choice=-choice if choice and swapped else choice,
+            choice=choice,
             status=read.status,
-            scores=read.scores[::-1] if read.scores and swapped else read.scores,
+            scores=scores,
             raw=_words(request, reply),
             rule=read.rule,
         )
@@ -370,7 +376,7 @@ class LlmJudge(Judge):
     def _extracted(
         self, reply: Reply, words: Callable[[], Extracted], likely: Callable[[Sequence[Position]], Extracted]
     ) -> Extracted:
-        """What a reply says: read from its `words`, or from the probabilities of its tokens by `likely`."""
+        """What a reply says, read by `words` from its text, or by `likely` from its token probabilities."""
         extraction = self.builder.protocol.extraction
         if reply.finish == "content_filter":
             return Extracted("refused")
@@ -378,9 +384,9 @@ class LlmJudge(Judge):
             return likely(reply.positions)
         read = words()
         self._say_unknown_marks(read)
-        if extraction == "prob" and read.score is not None and reply.positions is not None:
-            return Extracted("unparsed", rule=f"{IMPOSSIBLE}: none came with the answer")
         if extraction == "prob" and read.score is not None:
+            if reply.positions is not None:  # the server gives them, but not with this answer
+                return Extracted("unparsed", rule=f"{IMPOSSIBLE}: none came with the answer")
             raise InputError(
                 f"{self.model}: {self.cached_model.model.endpoint} gives no log-probabilities; allowed: "
                 "`extraction` parse, or prob-or-parse to read the text where there are none"
@@ -388,7 +394,7 @@ class LlmJudge(Judge):
         return read
 
     def _say_unknown_marks(self, read: Extracted) -> None:
-        """Once: that answers open with marks that look like thoughts."""
+        """Warn, once, that answers open with marks that look like thoughts."""
         if self._marks_said or not (read.rule or "").startswith(UNKNOWN_MARK):
             return
         self._marks_said = True

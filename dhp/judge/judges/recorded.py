@@ -1,7 +1,8 @@
 """Judges whose ratings stand in a table, `recorded/FILE`.
 
+The table is read, split by model and protocol, and each part becomes a judge that gives its ratings again.
 Scores are taken as they are. Answers in words are read like those of a language model, on the scale of the
-task that they are given.
+task at hand.
 """
 
 import json
@@ -9,7 +10,6 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from statistics import multimode
 from typing import TYPE_CHECKING
@@ -52,7 +52,7 @@ _FORMS: Mapping[str, AnswerForm] = {
 class RecordedJudge(Judge):
     """Gives recorded ratings again; texts without one were not asked about, and are left out.
 
-    `ratings` are (example, variant) -> those of the text; `compare` says whether they come of comparisons.
+    `ratings` are (example, variant) -> ratings of the text; `compare` says whether texts were compared.
     With a `form` their `raw` is an answer of this form, still to be read.
     """
 
@@ -67,17 +67,20 @@ class RecordedJudge(Judge):
     ) -> None:
         self.model, self.protocol, self.compare = model, protocol, compare
         self._recorded, self._form = ratings, form
-        every = [r for each in ratings.values() for r in each]
-        self.samples = 1 + max(r.sample for r in every)
-        self._metrics = tuple(dict.fromkeys(r.metric for r in every))
-        self._with_probabilities = {r.metric for r in every if r.probabilities is not None}
-        self._scores = [r.score for r in every if r.score is not None]
+        every = [rating for of_text in ratings.values() for rating in of_text]
+        self.samples = 1 + max(rating.sample for rating in every)
+        self._metrics = tuple(dict.fromkeys(rating.metric for rating in every))
+        self._with_probabilities = {rating.metric for rating in every if rating.probabilities is not None}
+        self._scores = [rating.score for rating in every if rating.score is not None]
+        self._warned: set[str] = set()
+        """Tasks of which it was said that probabilities are not used."""
         self.settings = {"judgements": text_hash(repr(sorted(map(repr, every))))}
 
     def own_task(self, task: Task, candidates: Sequence[Candidate] = ()) -> Task:
-        """The task with the recorded metrics; their scale is the range of the scores, for answers its own.
+        """The task with the recorded metrics; of answers in words those of its metrics that they are about.
 
-        Metrics of the task that have probabilities stay as they are: these are of the points of its scale.
+        The scale of a score is the range of all. A metric of the task that has recorded probabilities stays
+        as it is: they are of the points of its scale.
         """
         if self._form is not None:
             asked = [metric for metric in task.metrics if metric.name in self._metrics]
@@ -92,13 +95,20 @@ class RecordedJudge(Judge):
             low, high = -1.0, 1.0
         scale = Scale(min=low, max=high) if low < high else Scale(min=-WIDE, max=WIDE)
         known = {metric.name: metric for metric in task.metrics if metric.name in self._with_probabilities}
+        metrics: list[Metric] = []
+        for name in self._metrics:
+            metrics.append(known.get(name) or computed_task(task, name, name, scale).metrics[0])
         unknown = [name for name in self._metrics if name in self._with_probabilities - known.keys()]
-        if unknown:
-            _say_left_out(self.model, listed(unknown), task.task)
-        made = [
-            known.get(name) or computed_task(task, name, name, scale).metrics[0] for name in self._metrics
-        ]
-        return task.model_copy(update={"metrics": made, "translations": {}})
+        if unknown and task.task not in self._warned:  # a run asks several times
+            self._warned.add(task.task)
+            logging.getLogger("dhp").warning(
+                "model '%s': probabilities of %s are left out, as task '%s' has no such metric, whose "
+                "points they need; name another by `task`",
+                self.model,
+                listed(unknown),
+                task.task,
+            )
+        return task.model_copy(update={"metrics": metrics, "translations": {}})
 
     def asked_about(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """The texts with a recorded rating whose original has one, too."""
@@ -120,16 +130,6 @@ class RecordedJudge(Judge):
                     yield rating if known else replace(rating, probabilities=None)
                 elif rating.metric in metrics:
                     yield _read(rating, metrics[rating.metric], self._form)
-
-
-@cache
-def _say_left_out(model: str, metrics: str, task: str) -> None:
-    """Warn, once, that probabilities are not used."""
-    logging.getLogger("dhp").warning(
-        "model '%s': probabilities of %s are left out, as task '%s' has no such metric, whose points they "
-        "need; name another by `task`",
-        *(model, metrics, task),
-    )
 
 
 def _read(rating: Rating, metric: Metric, form: AnswerForm) -> Rating:
@@ -218,34 +218,31 @@ def _ratings(
 ) -> dict[tuple[str, str], list[Rating]]:
     """(example, variant) -> its ratings; samples without a number are counted in their order."""
     stated = [(name, column.tolist()) for name, column in stated_columns(part, place)]
-    counts: dict[tuple[str, str, str], int] = defaultdict(int)
+    samples: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     by_text: dict[tuple[str, str], list[Rating]] = defaultdict(list)
-    seen: set[tuple[str, str, str, int]] = set()
     for number, row in enumerate(part.to_dict("records")):
-        key = str(row["example"]), str(row["variant"]), metric_name(str(row["metric"]))
-        sample = counts[key] if "sample" not in row else _whole(row["sample"], place)
-        counts[key] += 1
-        if (*key, sample) in seen:
-            raise InputError(
-                f"{place}: example '{key[0]}', variant '{key[1]}': sample {sample} is there twice"
-            )
-        seen.add((*key, sample))
-        score = _number(row["score"], f"{place}: example '{key[0]}', variant '{key[1]}'")
-        status = "scored" if score is not None else _reason(row.get("status"), place)
-        rule = row.get("rule")
-        words = row.get("reason")
-        raw = None if is_blank(words) else str(words)
+        example, variant, metric = str(row["example"]), str(row["variant"]), metric_name(str(row["metric"]))
+        known = samples[example, variant, metric]
+        sample = len(known) if "sample" not in row else _whole(row["sample"], place)
+        text_place = f"{place}: example '{example}', variant '{variant}'"
+        if sample in known:
+            raise InputError(f"{text_place}: sample {sample} is there twice")
+        known.append(sample)
+        score = _number(row["score"], text_place)
+        raw = None if is_blank(row.get("reason")) else str(row["reason"])
         rating = Rating(
-            *key,
+            example,
+            variant,
+            metric,
             sample,
             score,
-            status,
-            raw,
-            rule if isinstance(rule, str) else None,
+            "scored" if score is not None else _reason(row.get("status"), place),
+            answers[number] if answers else raw,
+            row["rule"] if isinstance(row.get("rule"), str) else None,
             probabilities=_shares(row.get("probabilities"), place),
             stated={name: values[number] for name, values in stated} or None,
         )
-        by_text[key[:2]].append(replace(rating, raw=answers[number]) if answers else rating)
+        by_text[example, variant].append(rating)
     return by_text
 
 
@@ -264,23 +261,26 @@ def _shares(cell: object, place: str) -> tuple[float, ...] | None:
 def _say_repeated(ratings: Mapping[tuple[str, str], Sequence[Rating]], place: str) -> None:
     """A warning where some texts have more ratings than most: their mean would count in silence."""
     by_metric: dict[tuple[str, str, str], list[Rating]] = defaultdict(list)
-    for rating in (each for several in ratings.values() for each in several):
-        by_metric[rating.example, rating.variant, rating.metric].append(rating)
+    for of_text in ratings.values():
+        for rating in of_text:
+            by_metric[rating.example, rating.variant, rating.metric].append(rating)
     usual = min(multimode(map(len, by_metric.values())))
-    repeated = []
+    repeated = different = 0
     for several in by_metric.values():
         if len(several) > usual:
-            repeated.append({(rating.score, rating.raw) for rating in several})
+            repeated += 1
+            if len({(rating.score, rating.raw) for rating in several}) > 1:
+                different += 1
     if repeated:
         logging.getLogger("dhp").warning(
             "%s: %d of %d texts and metrics have more than %d rating%s, %d of them different ones; "
             "their mean counts",
             place,
-            len(repeated),
+            repeated,
             len(by_metric),
             usual,
             "s" if usual > 1 else "",
-            sum(len(different) > 1 for different in repeated),
+            different,
         )
 
 
