@@ -29,7 +29,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from dhp.content.yaml_files import content_folder
+from dhp.content.catalog import mini_examples_file
 from dhp.core.checksum import CHECKSUM, sealed
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.clients.openai_client import OpenAIClient
@@ -253,7 +253,7 @@ def store(folder: Path, share: float, samples: int) -> None:
 
 def conversations(folder: Path, share: float, samples: int) -> None:
     """CPU time to read and to degrade up to 10,000 conversations, made of the bundled ones."""
-    bundled = (content_folder("datasets") / "mini" / "conversations.jsonl").read_text("utf-8").splitlines()
+    bundled = mini_examples_file("conversations").read_text("utf-8").splitlines()
     file, n = folder / "chats.jsonl", max(len(bundled), int(share * 10_000))
     with file.open("w", encoding="utf-8") as out:
         for i in range(n):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dhp.content.catalog import descriptions, read_list
+from dhp.content.catalog import descriptions, read_list, words_in_reasons
 from dhp.core.rating_forms import BY_CHANCE, NAMED
 from dhp.core.reasoning import without_reasoning
 from dhp.core.records import ORIGINAL, parse_variant
@@ -200,7 +200,7 @@ def _denial() -> re.Pattern[str]:
 @cache
 def _kind(perturber: str) -> tuple[re.Pattern[str], ...]:
     """What names a kind of damage, all of it: a word of the list, or every word of its own name."""
-    groups = [group for group in _reason_words().kinds if perturber in group.of.split()]
+    groups = [group for group in words_in_reasons() if perturber in group.of.split()]
     stems = [word for group in groups for word in _split(group.words)]
     if stems:
         return (re.compile(_any_of(stems), re.IGNORECASE),)

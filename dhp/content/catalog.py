@@ -1,4 +1,4 @@
-"""Content by name: cards, tasks, suites, weights, protocols."""
+"""Content by name: cards, tasks, suites, weights, protocols; of the package, then of its plug-ins."""
 
 import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -10,6 +10,7 @@ from dhp.core.answer_forms import PAIRWISE_FORMS, POINTWISE_FORMS
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import read_text
 from dhp.core.options import as_list
+from dhp.core.plugins import plugins
 from dhp.core.protocol_spec import Protocol, Wording, slot_fault
 from dhp.core.records import parse_variant
 from dhp.core.shown import printable
@@ -18,6 +19,7 @@ from dhp.core.specs import (
     AuthoredEdits,
     Card,
     Descriptions,
+    KindWords,
     Language,
     Metric,
     Probes,
@@ -33,6 +35,7 @@ DATASETS = ("summeval", "sumpubmed", "story_cloze", "answer_equivalence", "wmt22
 
 _FOLDERS = {
     "dataset": "datasets/cards",
+    "bundled set": "datasets/mini",
     "task": "datasets/tasks",
     "suite": "perturbations",
     "probes": "perturbations/probes",
@@ -44,25 +47,32 @@ _FOLDERS = {
     "language": "protocols/wording",
     "language of pairwise prompts": "protocols/pairwise/wording",
 }
-"""Kind of content, as messages call it -> the folder of its YAML files, one a name."""
+"""Kind of content, as messages call it -> the folder of its files, one a name."""
 _GIVEN_AS_FILES = ("task", "suite", "weights", "protocol", "pairwise protocol")
 """Kinds of which a user may give a file in place of a name."""
 
 
-def folder_of(kind: str) -> Path:
-    """The folder of a kind of content."""
+def _folders(kind: str) -> tuple[Path, ...]:
+    """The folders of a kind of content: that of the package, then those of plug-ins."""
     base, _, below = _FOLDERS[kind].partition("/")
-    return content_folder(base) / below
+    of_plugins = (plugin.content / base / below for plugin in plugins() if plugin.content)
+    return (content_folder(base) / below, *of_plugins)
 
 
 def names_of(kind: str) -> tuple[str, ...]:
     """What there is of a kind of content, sorted."""
-    return _names_in(folder_of(kind))
+    return tuple(_files_in(_folders(kind)))
 
 
 @functools.cache
-def _names_in(folder: Path) -> tuple[str, ...]:
-    return tuple(sorted(path.stem for path in folder.glob("*.yaml")))
+def _files_in(folders: tuple[Path, ...]) -> dict[str, Path]:
+    """Name -> file, sorted; what the package has goes before what a plug-in calls the same."""
+    files: dict[str, Path] = {}
+    for folder in folders:
+        for pattern in ("*.yaml", "*.jsonl"):
+            for path in folder.glob(pattern):
+                files.setdefault(path.stem, path)
+    return dict(sorted(files.items()))
 
 
 def file_of(kind: str, name: str) -> Path:
@@ -72,8 +82,9 @@ def file_of(kind: str, name: str) -> Path:
         if not path.is_file():
             raise InputError(f"{kind} file {path}: does not exist")
         return path
-    one_of(kind, name, names_of(kind))
-    return folder_of(kind) / f"{name}.yaml"
+    files = _files_in(_folders(kind))
+    one_of(kind, name, files)
+    return files[name]
 
 
 GENERAL_SUITE = "general"
@@ -88,16 +99,34 @@ def read_list(name: str, spec: type[S]) -> S:
     return load_spec(file_of("word list", name), spec)
 
 
+@functools.cache
+def _described() -> Descriptions:
+    """What is known of all perturbers: each plug-in describes its own."""
+    whole = Descriptions(descriptions={})
+    for folder in _folders("word list"):
+        file = folder / "descriptions.yaml"
+        if file.is_file():
+            part = load_spec(file, Descriptions)
+            whole.descriptions.update(part.descriptions)
+            whole.names.update(part.names)
+            whole.content.extend(part.content)
+            whole.reasons.extend(part.reasons)
+    return whole
+
+
 def descriptions() -> dict[str, str]:
     """What the perturbers that ship with the package do to a text: name -> one sentence."""
-    known: Descriptions = read_list("descriptions", Descriptions)
-    return known.descriptions
+    return _described().descriptions
 
 
 def damage_names() -> dict[str, str]:
     """The same in a word or two: perturber -> what readers call the damage."""
-    known: Descriptions = read_list("descriptions", Descriptions)
-    return known.names
+    return _described().names
+
+
+def words_in_reasons() -> list[KindWords]:
+    """How judges name the damage in their reasons."""
+    return _described().reasons
 
 
 def changes_content(perturber: str) -> bool:
@@ -105,7 +134,7 @@ def changes_content(perturber: str) -> bool:
 
     Kinds that did not ship with the package, as those of ready-made pairs, are taken to do so.
     """
-    known: Descriptions = read_list("descriptions", Descriptions)
+    known = _described()
     return perturber in known.content or perturber not in known.descriptions
 
 
@@ -212,7 +241,7 @@ def _metrics(task: str, rows: Mapping[str, Mapping[str, float]]) -> Sequence[str
 
 def bundled_names() -> list[str]:
     """The bundled sets, as `mini/NAME`."""
-    return sorted(f"mini/{path.stem}" for path in (content_folder("datasets") / "mini").glob("*.jsonl"))
+    return [f"mini/{name}" for name in names_of("bundled set")]
 
 
 def mini_names() -> list[str]:
@@ -223,7 +252,7 @@ def mini_names() -> list[str]:
 def mini_examples_file(dataset: str) -> Path:
     """The bundled examples of the kind of a dataset (JSONL of `id, source, output` and its fields)."""
     one_of("dataset", f"mini/{dataset}", bundled_names())
-    return content_folder("datasets") / "mini" / f"{dataset}.jsonl"
+    return file_of("bundled set", dataset)
 
 
 def variant_name(variant: str) -> str:

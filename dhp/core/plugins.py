@@ -56,6 +56,9 @@ class Plugin:
     log_ratings: Mapping[str, str] = field(default_factory=dict)
     """Kind of log -> target, called with a path and names of ours -> paths in an entry. It returns the scores
     that a judge gave in a log, as a table of ratings, or None for a file of another kind."""
+    content: Path | None = None
+    """A folder of texts for its perturbers and datasets, laid out as the folders of content of the package:
+    `perturbations/NAME.yaml`, `perturbations/lists/NAME.yaml`, `datasets/tasks/NAME.yaml` and so on."""
     extra: str | None = None
     """The extra of the distribution that it needs, if any."""
 

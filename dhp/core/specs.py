@@ -440,17 +440,6 @@ class Suite(Spec):
         return self.model_copy(update={"perturbers": dict(perturbers)})
 
 
-class Descriptions(Spec):
-    """What perturbers do, for readers."""
-
-    descriptions: dict[Name, str]
-    """Perturber -> one sentence."""
-    names: dict[Name, str] = Field(default_factory=dict)
-    """Perturber -> the damage in a word or two."""
-    content: list[Name] = Field(default_factory=list)
-    """Perturbers that change what a text says, and not how it is written."""
-
-
 class KindWords(Spec):
     """Words that name kinds of damage."""
 
@@ -460,12 +449,24 @@ class KindWords(Spec):
     """Perturbers."""
 
 
+class Descriptions(Spec):
+    """What perturbers do, for readers."""
+
+    descriptions: dict[Name, str]
+    """Perturber -> one sentence."""
+    names: dict[Name, str] = Field(default_factory=dict)
+    """Perturber -> the damage in a word or two."""
+    content: list[Name] = Field(default_factory=list)
+    """Perturbers that change what a text says, and not how it is written."""
+    reasons: list[KindWords] = Field(default_factory=list)
+    """Words by which judges name the damage in their reasons."""
+
+
 class ReasonWords(Spec):
     """Words by which a judge's reason finds fault; see `dhp.analysis.named_change`."""
 
     complaints: str
     """Beginnings of words, or of words in a row, separated by commas."""
-    kinds: list[KindWords]
     denied: str
     """Words behind which a clause denies a fault."""
     common: str

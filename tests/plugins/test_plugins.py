@@ -1,6 +1,7 @@
 """Plug-ins: those here, and a package of somebody else that uses most hooks."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import dhp
+from dhp.content.yaml_files import content_folder
 from dhp.core import plugins
 from dhp.core.errors import InputError
 from dhp.core.plugins import Plugin, load_target, offered
@@ -21,7 +23,7 @@ PARTS = ("dhp", "perturbations", "expert_weights", "datasets", "protocols", "pyp
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [path.parent.name for path in CHECKOUT.glob("dhp/plugins/*/__init__.py")])
 def test_the_first_command_runs_without_a_plugin(name: str, tmp_path: Path) -> None:
-    """Neither code nor bundled texts need any of them."""
+    """Neither code nor bundled texts need any of them, and content can be read as a whole."""
     for part in PARTS:
         path = CHECKOUT / part
         (shutil.copytree if path.is_dir() else shutil.copy)(path, tmp_path / part)
@@ -30,6 +32,20 @@ def test_the_first_command_runs_without_a_plugin(name: str, tmp_path: Path) -> N
     done = subprocess.run([sys.executable, *first], cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
     assert len(json.loads((tmp_path / "out" / "results.json").read_text())) == 6
+    check = [sys.executable, "-m", "dhp", "data", "check"]
+    checked = subprocess.run(check, cwd=tmp_path, capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_content_names_no_perturber_of_a_plugin() -> None:
+    """But for weights, which weigh whatever a suite of the user's own may have."""
+    names = re.compile(rf"\b(?:{'|'.join(offered('perturbers'))})\b")
+    looked_at = 0
+    for part in ("perturbations", "datasets", "protocols"):
+        for path in content_folder(part).rglob("*.*"):
+            assert names.search(path.read_text("utf-8")) is None, path
+            looked_at += 1
+    assert looked_at > 50
 
 
 PACKAGE = '''
@@ -261,8 +277,11 @@ def test_a_function_of_others_is_one_of_dhp(site: Path) -> None:
     assert done.stdout == "length/words\n"
 
 
+NO_TARGETS = ("name", "help", "forms", "content", "extra")
+
+
 def test_every_target_of_ours_exists() -> None:
-    hooks = [field.name for field in fields(Plugin) if field.name not in ("name", "help", "forms", "extra")]
+    hooks = [field.name for field in fields(Plugin) if field.name not in NO_TARGETS]
     targets = [offer for hook in hooks for offer in offered(hook).values()]
     assert len(targets) >= 30
     for offer in targets:

@@ -1,5 +1,7 @@
 """Conversations and transcripts of agents, degraded turn by turn."""
 
+from pathlib import Path
+
 from dhp.core.plugins import Plugin
 
 _HERE = "dhp.plugins.conversations"
@@ -18,5 +20,6 @@ PLUGIN = Plugin(
     perturbers={
         name: f"{_HERE}.{module}:{name}" for module, names in _PERTURBERS.items() for name in names.split()
     },
+    content=Path(__file__).with_name("content"),
     notes={"faults": f"{_HERE}.note:notes"},
 )

@@ -1,5 +1,7 @@
 """Perturbers that read a text as spaCy parses it."""
 
+from pathlib import Path
+
 from dhp.core.plugins import Plugin
 
 PLUGIN = Plugin(
@@ -9,5 +11,6 @@ PLUGIN = Plugin(
         "entity_swaps": "dhp.plugins.spacy.rules:entity_swaps",
         "inflection_errors": "dhp.plugins.spacy.rules:inflection_errors",
     },
+    content=Path(__file__).with_name("content"),
     extra="spacy",
 )

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 import dhp as library
-from dhp.content.catalog import read_task
-from dhp.content.yaml_files import content_folder
+from dhp.content.catalog import mini_examples_file, read_task
 from dhp.loaders.resolve import resolve_datasets
 from tests.cli.conftest import Run
 
@@ -109,7 +108,7 @@ def test_it_is_listed_and_shown(dhp: Run) -> None:
 def test_conversations_keep_their_task_where_a_function_judges() -> None:
     """So that its figures compare with those of a run that names the task."""
     settings = library.JudgeSettings(scale=(0, 1))
-    file = str(content_folder("datasets") / "mini" / "conversations.jsonl")
+    file = str(mini_examples_file("conversations"))
     own, named = (
         library.run(lambda outputs: len(outputs) / 9999, file, n=5, task=task, judge_settings=settings)[0]
         for task in (None, "conversation")
@@ -118,7 +117,7 @@ def test_conversations_keep_their_task_where_a_function_judges() -> None:
 
 
 def test_a_task_of_ones_own_is_kept_though_it_is_like_that_of_functions() -> None:
-    file = str(content_folder("datasets") / "mini" / "conversations.jsonl")
+    file = str(mini_examples_file("conversations"))
     task = library.own_task([library.own_metric("score")])
     (found,) = resolve_datasets([file], task=task, judge_part="answer")
     assert (found.task.task, found.task.metric_names) == (task.task, task.metric_names)
