@@ -1,10 +1,14 @@
-"""Battles: systems compared pair by pair on the same questions."""
+"""Battles: systems compared pair by pair on the same questions.
+
+`run_battle` makes the pairs, asks the judge about each in both orders, and computes the figures of every two
+systems (`_contest`) and the strengths of three or more (`_strengths`).
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -27,15 +31,13 @@ from dhp.plugins.arena.statistics import (
     verdicts_by_pair,
 )
 
-if TYPE_CHECKING:
-    pass
-
 Systems = Mapping[str, Sequence[Answer]]
 """System -> its answers, one per question, in the same order."""
 
 SCHEMA = "dhp.battle/1"
 
 _RESAMPLES = 300
+"""Of the questions, for the intervals of strengths: each takes an iteration of the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +113,11 @@ class Battle:
 
 def make_pairs(systems: Systems) -> list[Pair]:
     """All pairs of systems on each question, systems in the order given."""
-    return [
-        Pair(_text(one, first), _text(other, second), first.category)
-        for one, other in combinations(systems, 2)
-        for first, second in zip(systems[one], systems[other], strict=True)
-    ]
+    pairs = []
+    for one, other in combinations(systems, 2):
+        for first, second in zip(systems[one], systems[other], strict=True):
+            pairs.append(Pair(_text(one, first), _text(other, second), first.category))
+    return pairs
 
 
 def _text(system: str, answer: Answer) -> Candidate:
@@ -136,31 +138,33 @@ def run_battle(
     The judge is asked about each pair in both orders; Bradley-Terry strengths go by the first metric; `seed`
     is that of resampling. Errors are those of the judge; the same call goes on from what is stored.
     """
-    verdicts = compared(judge, make_pairs(systems), task, metrics, progress)
+    verdicts = _compared(judge, make_pairs(systems), task, metrics, progress)
     if judge.cached_model:
         judge.cached_model.context.stop_if_waiting()
     by_pair = verdicts_by_pair(verdicts)
-    contests = [
-        _contest(one, other, metric, by_pair) for one, other in combinations(systems, 2) for metric in metrics
-    ]
+    contests = []
+    for one, other in combinations(systems, 2):
+        contests += [_contest(one, other, metric, by_pair) for metric in metrics]
+    usage, cost = taken(judge.cached_model)
     return Battle(
-        judge.model,
-        judge.protocol,
-        judge.settings,
-        list(systems),
-        contests,
-        _strengths(list(systems), [c for c in contests if c.metric == metrics[0]], seed),
-        verdicts,
-        *taken(judge.cached_model),
+        model=judge.model,
+        protocol=judge.protocol,
+        settings=judge.settings,
+        systems=list(systems),
+        contests=contests,
+        strengths=_strengths(list(systems), [c for c in contests if c.metric == metrics[0]], seed),
+        verdicts=verdicts,
+        usage=usage,
+        cost=cost,
     )
 
 
-def compared(
+def _compared(
     judge: Judge,
     pairs: Sequence[Pair],
     task: Task,
     metrics: Sequence[str],
-    progress: Progress | None = None,
+    progress: Progress | None,
 ) -> list[PairVerdict]:
     """The verdicts of a judge in the order of the pairs, whatever order the answers came in."""
     cached_model = judge.cached_model
@@ -176,31 +180,35 @@ def compared(
             cost = cached_model.spent(before) if cached_model and before else ""
             progress(judge.model, len(verdicts), max(total, len(verdicts)), cost)
     place = {id(pair): number for number, pair in enumerate(pairs)}
-    return sorted(
-        verdicts, key=lambda v: (place[id(v.pair)], metrics.index(v.metric), v.final, v.order, v.sample)
-    )
+
+    def asked_order(v: PairVerdict) -> tuple[object, ...]:
+        return place[id(v.pair)], metrics.index(v.metric), v.final, v.order, v.sample
+
+    return sorted(verdicts, key=asked_order)
 
 
 def _contest(
     first: str, second: str, metric: str, by_pair: Mapping[PairKey, Sequence[PairVerdict]]
 ) -> Contest:
-    outcomes = [
-        pair_outcome(verdicts) for key, verdicts in by_pair.items() if key[1:] == (first, second, metric)
-    ]
-    categories = dict.fromkeys(o.category for o in outcomes)
-    by_category = {
-        name: pair_figures([o for o in outcomes if o.category == name]) for name in categories if name
-    }
-    return Contest(first, second, metric, pair_figures(outcomes), by_category, outcomes)
+    outcomes: list[PairOutcome] = []
+    by_category: dict[str, list[PairOutcome]] = {}
+    for key, verdicts in by_pair.items():
+        if key[1:] == (first, second, metric):
+            outcome = pair_outcome(verdicts)
+            outcomes.append(outcome)
+            if outcome.category:
+                by_category.setdefault(outcome.category, []).append(outcome)
+    figures = {name: pair_figures(some) for name, some in by_category.items()}
+    return Contest(first, second, metric, pair_figures(outcomes), figures, outcomes)
 
 
 def _strengths(systems: Sequence[str], contests: Sequence[Contest], seed: int) -> list[Strength]:
     if len(systems) < 3:
         return []
-    examples = list(dict.fromkeys(o.example for c in contests for o in c.outcomes))
+    examples = dict.fromkeys(o.example for c in contests for o in c.outcomes)
     place = {name: number for number, name in enumerate(examples)}
-    k = len(systems)
-    won = np.zeros((len(examples), k, k))
+    n = len(examples)
+    won = np.zeros((n, len(systems), len(systems)))  # question by question, so that questions can be drawn
     for contest in contests:
         i, j = systems.index(contest.first), systems.index(contest.second)
         for o in contest.outcomes:
@@ -208,36 +216,31 @@ def _strengths(systems: Sequence[str], contests: Sequence[Contest], seed: int) -
                 won[place[o.example], i, j] = (1 + np.sign(o.score)) / 2
                 won[place[o.example], j, i] = (1 - np.sign(o.score)) / 2
     values = bradley_terry(won.sum(axis=0))
-    ends: Any = [None] * k
-    if len(examples) > 1:
-        rng = np.random.default_rng(seed)
-        counts = rng.multinomial(len(examples), [1 / len(examples)] * len(examples), size=_RESAMPLES)
+    limits: list[Interval | None] = [None] * len(systems)
+    if n > 1:
+        counts = np.random.default_rng(seed).multinomial(n, [1 / n] * n, size=_RESAMPLES)
         drawn = [bradley_terry(np.tensordot(c, won, axes=1), tolerance=1e-6) for c in counts]
-        ends = np.quantile(np.array(drawn), [0.025, 0.975], axis=0).T
-    strengths = [
-        Strength(name, float(value), None if end is None else (float(end[0]), float(end[1])))
-        for name, value, end in zip(systems, values, ends, strict=True)
-    ]
+        lows, highs = np.quantile(np.array(drawn), [0.025, 0.975], axis=0)
+        limits = [*zip(lows.tolist(), highs.tolist(), strict=True)]
+    strengths = [*map(Strength, systems, values.tolist(), limits)]
     return sorted(strengths, key=lambda s: -s.value)
 
 
 def _contest_json(contest: Contest) -> dict[str, Any]:
-    lists: dict[str, Any] = {
-        result: [o.example for o in contest.outcomes if o.result == result]
-        for result in ("better", "worse", "tie")
-    }
-    lists["invalid"] = [{"id": o.example, "reason": o.reason} for o in contest.outcomes if o.score is None]
+    lists: dict[str, list[object]] = {"better": [], "worse": [], "tie": [], "invalid": []}
+    for o in contest.outcomes:
+        lists[o.result].append(o.example if o.score is not None else {"id": o.example, "reason": o.reason})
     return {
         "first": contest.first,
         "second": contest.second,
         "metric": contest.metric,
-        **figures_json(contest.figures),
-        "by_category": {name: figures_json(f) for name, f in contest.by_category.items()},
+        **_figures_json(contest.figures),
+        "by_category": {name: _figures_json(f) for name, f in contest.by_category.items()},
         **lists,
     }
 
 
-def figures_json(figures: PairFigures) -> dict[str, Any]:
+def _figures_json(figures: PairFigures) -> dict[str, Any]:
     """The figures as JSON; undefined is null."""
     return {
         "n": figures.n,

@@ -1,7 +1,8 @@
 """`dhp battle`: compare systems pair by pair, or read recorded verdicts."""
 
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -121,18 +122,18 @@ def battle(
 def _fight(spec: "BattleSpec", folder: OutputFolder | None, output: OutputOptions) -> None:
     """Print the battle, write it if there is a folder, and say if verdicts are missing."""
     from dhp.plugins.arena.battle_outputs import battle_printout, warn_of_missing
-    from dhp.plugins.arena.battle_run import fight
+    from dhp.plugins.arena.battle_run import fought
 
     with folder.claim() if folder else nullcontext():
-        battle = fight(spec)
+        battle = spec.settings.filled(partial(fought, spec))
         made = battle_printout(battle, folder)
     print_out(made, output)
     warn_of_missing(battle)
 
 
 def _recorded(file: str, out: str | None) -> Printout:
-    """The result of recorded comparisons, as of any run, and how far the order decides."""
-    from dhp.plugins.arena.orders import LEGEND, order_dict, order_figures, order_table
+    """The result of recorded comparisons, as a run has it, and how far the order decides."""
+    from dhp.plugins.arena.orders import LEGEND, order_figures, order_table
     from dhp.report.terminal import results_in_terminal
     from dhp.run import run
 
@@ -140,4 +141,4 @@ def _recorded(file: str, out: str | None) -> Printout:
     results = run(f"recorded/{file}", out=out)
     written = ["", f"report  {Path(out) / 'report.html'}"] if out else []
     parts = [*results_in_terminal(results), "", order_table(orders), LEGEND, *written]
-    return Printout(parts, {"results": results.to_dict(), "orders": list(map(order_dict, orders))})
+    return Printout(parts, {"results": results.to_dict(), "orders": [*map(asdict, orders)]})

@@ -11,13 +11,9 @@ from typing import TYPE_CHECKING, Any
 from dhp.cli.missing import on_missing
 from dhp.core.files import indented_json, json_line
 from dhp.core.writing import OutputFolder
-from dhp.judge.pairs import Pair, PairVerdict
-from dhp.plugins.arena.statistics import (
-    PairFigures,
-    PairOutcome,
-    Share,
-    verdicts_by_pair,
-)
+from dhp.judge.pairs import OVERALL, Pair, PairVerdict
+from dhp.plugins.arena.battle import Battle, Contest, Strength
+from dhp.plugins.arena.statistics import PairFigures, PairOutcome, Share, verdicts_by_pair
 from dhp.report.charts import COLOURS, drawn
 from dhp.report.document import Column, Part, Table
 from dhp.report.labels import between, figure, percent, percents, percents_in_brackets
@@ -27,7 +23,6 @@ from dhp.report.web import page
 if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.figure import Figure
-from dhp.plugins.arena.battle import Battle, Contest, Strength
 
 _ASSETS = Path(__file__).parent / "assets"
 
@@ -68,7 +63,7 @@ def battle_page(battle: Battle) -> str:
 
 
 def shown_contests(battle: Battle) -> list[_ShownContest]:
-    """The contests with the texts and answers of their pairs."""
+    """The contests with the texts and answers of their first pairs."""
     by_pair = verdicts_by_pair(battle.verdicts)
     shown = []
     for c in battle.contests:
@@ -82,9 +77,13 @@ def shown_contests(battle: Battle) -> list[_ShownContest]:
 
 def win_chart(contests: Sequence[Contest]) -> "Markup":
     """Stacked bars of won, tied and lost pairs, with the win rate and its interval, a row a contest."""
-    labels = [
-        f"{c.first} – {c.second}" + (f", {c.metric}" if c.metric != "overall" else "") for c in contests
-    ]
+    labels = []
+    in_words = []
+    for c in contests:
+        label = f"{c.first} – {c.second}" if c.metric == OVERALL else f"{c.first} – {c.second}, {c.metric}"
+        labels.append(label)
+        counts = f"won {c.figures.wins}, tied {c.figures.ties}, lost {c.figures.losses}"
+        in_words.append(f"{label}: {counts}, win rate {figure(c.figures.win_rate.value)}")
 
     def draw(canvas: "Figure") -> None:
         axes = canvas.subplots()
@@ -107,12 +106,8 @@ def win_chart(contests: Sequence[Contest]) -> "Markup":
         axes.tick_params(axis="y", length=0, labelcolor=COLOURS["ink"])
         axes.spines["left"].set_visible(False)
 
-    summary = "; ".join(
-        f"{label}: won {c.figures.wins}, tied {c.figures.ties}, lost {c.figures.losses}, win rate "
-        f"{figure(c.figures.win_rate.value)}"
-        for label, c in zip(labels, contests, strict=True)
-    )
-    return drawn(draw, 8.6, 0.7 + 0.4 * len(contests), f"Won, tied and lost pairs by contest: {summary}.")
+    summary = f"Won, tied and lost pairs by contest: {'; '.join(in_words)}."
+    return drawn(draw, 8.6, 0.7 + 0.4 * len(contests), summary)
 
 
 FILES = ("verdicts.jsonl", "report.html", "battle.json")
@@ -161,10 +156,12 @@ def battle_parts(battle: Battle) -> list[Part]:
 def battle_tables(battle: Battle) -> list[Table[Any]]:
     """The contests, those by category, and the strengths."""
     title = f"{battle.model}  ·  {battle.protocol}  ·  the first system against the second"
-    tables: list[Table[Any]] = [
-        Table(title, _contest_columns(_METRIC), [*map(_whole, battle.contests)], css="stacked")
-    ]
-    of_categories = [each for contest in battle.contests for each in _by_category(contest)]
+    whole, of_categories = [], []
+    for contest in battle.contests:
+        whole.append(_Fought(contest, "", contest.figures))
+        for name, figures in contest.by_category.items():
+            of_categories.append(_Fought(contest, name, figures))
+    tables: list[Table[Any]] = [Table(title, _contest_columns(_METRIC), whole, css="stacked")]
     if of_categories:
         tables.append(Table("by category", _contest_columns(_CATEGORY), of_categories, css="stacked"))
     if battle.strengths:
@@ -180,14 +177,6 @@ class _Fought:
     category: str
     """Empty for all categories together."""
     figures: PairFigures
-
-
-def _whole(contest: Contest) -> _Fought:
-    return _Fought(contest, "", contest.figures)
-
-
-def _by_category(contest: Contest) -> list[_Fought]:
-    return [_Fought(contest, name, figures) for name, figures in contest.by_category.items()]
 
 
 def _flips(figures: PairFigures) -> str:

@@ -1,10 +1,9 @@
-"""What a battle is asked, and the battle that comes of it."""
+"""What a battle is asked: the files of the systems, the judge, and what it would cost."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dhp.cli.language_models import estimates_shown
 from dhp.content.catalog import read_task
@@ -20,12 +19,9 @@ from dhp.judge.pairs import OVERALL
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.estimate import estimate_requests
 from dhp.llm.settings import ModelSettings
+from dhp.plugins.arena.battle import Battle, Systems, make_pairs, run_battle
 from dhp.plugins.arena.input import check_match, read_answers, read_battle_prompts
 from dhp.report.document import Part
-
-if TYPE_CHECKING:
-    pass
-from dhp.plugins.arena.battle import Battle, Systems, make_pairs, run_battle
 
 
 def read_systems(entries: Sequence[str]) -> Systems:
@@ -40,8 +36,9 @@ def read_systems(entries: Sequence[str]) -> Systems:
         files[name] = path
     systems = {name: read_answers(Path(path)) for name, path in files.items()}
     distinct = len(set(files.values())) == len(files)
-    check_match({files[name]: answers for name, answers in systems.items()} if distinct else systems)
-    order = {answer.id: index for index, answer in enumerate(next(iter(systems.values())))}
+    check_match({files[name] if distinct else name: answers for name, answers in systems.items()})
+    first = next(iter(systems.values()))
+    order = {answer.id: index for index, answer in enumerate(first)}
     return {name: sorted(answers, key=lambda a: order[a.id]) for name, answers in systems.items()}
 
 
@@ -56,7 +53,7 @@ class BattleSpec:
     task: str = "instruction"
     """What the systems had to do."""
     metrics: tuple[str, ...] = ()
-    """Those to compare by; without any, answers are compared as a whole."""
+    """Metrics to compare by; without any, answers are compared as a whole."""
     battle_prompts: str | None = None
     """A battle prompt file of ColossalEval, used as it is."""
     seed: int = 0
@@ -78,6 +75,7 @@ class BattleSpec:
 
     def _prompted(self, judge: Judge, battle_prompts: Path) -> Judge:
         """The judge, asked by a battle prompt file if it is a language model."""
+        # Such a file has no words for a metric, nor for verdicts to be weighed again.
         if self.protocol.final or self.metrics or self.protocol.answer != "two-scores":
             raise InputError(
                 "--battle-prompts: asks for two scores as a whole; allowed: --protocol battle without "
@@ -103,13 +101,9 @@ def battle_estimate(spec: BattleSpec, context: RequestContext) -> list[Part]:
         return estimates_shown([])
     names = " against ".join(spec.systems)
     requests = judge.builder.pair_requests(make_pairs(spec.systems), task, metrics)
-    named = judge.protocol, names
     short = partial(judge.short_request, task=task)
-    estimates = [estimate_requests(judge.cached_model, *named, requests, "verdicts", short=short)]
-    final = "plus final verdicts on contradicting pairs: at most as many calls again"
-    return [*estimates_shown(estimates), *([final] if spec.protocol.final else [])]
-
-
-def fight(spec: BattleSpec) -> Battle:
-    """The battle, once the filler of its settings has all replies."""
-    return spec.settings.filled(partial(fought, spec))
+    estimate = estimate_requests(judge.cached_model, judge.protocol, names, requests, "verdicts", short=short)
+    parts = estimates_shown([estimate])
+    if spec.protocol.final:
+        parts.append("plus final verdicts on contradicting pairs: at most as many calls again")
+    return parts

@@ -52,10 +52,8 @@ class EvaluationContent(Spec):
                 raise ValueError(
                     f"categories.{name}.metrics: unknown '{unknown[0]}'; allowed: {', '.join(self.metrics)}"
                 )
-        for place, needed in (
-            ("second_turn", ["said", "reference"]),
-            ("auto_steps", ["metric", "definition"]),
-        ):
+        slots = {"second_turn": ["said", "reference"], "auto_steps": ["metric", "definition"]}
+        for place, needed in slots.items():
             fault = slots_fault(getattr(self, place), [*needed, "category"], needed)
             if fault:
                 raise ValueError(f"{place}: {fault}")

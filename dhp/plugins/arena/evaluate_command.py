@@ -1,4 +1,8 @@
-"""`dhp evaluate`: score answers by category and metric, from ColossalEval's files."""
+"""`dhp evaluate`: score answers by category and metric, from ColossalEval's files.
+
+`evaluated` rates the answers of each category, adds the classical metrics and lets the models fight; `shown`
+prints and writes what it gives. With --discernment `discern` runs the benchmark on the answers instead.
+"""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -162,13 +166,9 @@ def evaluated(work: Work) -> tuple[Work, Evaluation, list[Rating], Battle | None
         cells += _classical(work, plan)
     battle = work.battle()
     work.context.stop_if_waiting()
-    evaluation = Evaluation(
-        work.asked.model,
-        ", ".join(dict.fromkeys(protocols)),
-        settings,
-        cells,
-        *taken(model),
-    )
+    usage, cost = taken(model)
+    protocol = ", ".join(dict.fromkeys(protocols))
+    evaluation = Evaluation(work.asked.model, protocol, settings, cells, usage, cost)
     return work, evaluation, kept, battle
 
 
@@ -176,7 +176,9 @@ def _classical(work: Work, plan: CategoryPlan) -> Iterator[EvaluatedCell]:
     """The classical metrics that the configuration asks for, if there are targets to compare with."""
     log = logging.getLogger("dhp")
     texts = work.texts(plan.name)
-    for name in plan.classical if texts else ():
+    if not texts:
+        return
+    for name in plan.classical:
         if name not in _CLASSICAL:
             known = ", ".join(_CLASSICAL)
             log.warning("%s: metric '%s' is not computed here; those are: %s", plan.name, name, known)
@@ -204,10 +206,8 @@ def shown(
     if battle:
         parts += ["", *battle_parts(battle)]
     if folder:
-        parts += [
-            "",
-            f"written to {folder.path}: evaluation.json, evaluation.csv, ratings.jsonl, report.html",
-        ]
+        parts.append("")
+        parts.append(f"written to {folder.path}: evaluation.json, evaluation.csv, ratings.jsonl, report.html")
     content = {**evaluation.to_json(), "battle": battle.to_json() if battle else None}
     print_out(Printout(parts, content), output)
 
@@ -227,17 +227,27 @@ def _write(
 
     if battle:
         write_battle(battle, folder, "battle/")
-    texts = {(t.example, t.variant): t for c in work.plan.categories for t in work.texts(c.name)}
+    texts = {}
+    for plan in work.plan.categories:
+        for text in work.texts(plan.name):
+            texts[text.example, text.variant] = text
     table = Printout((), frame=lambda: pd.DataFrame(evaluation.rows()))
-    rated = (
-        {"example": r.example, "model": r.variant, "metric": r.metric, "sample": r.sample, "score": r.score}
-        | {"status": r.status, "answer": r.raw}
-        for r in ratings
-    )
-    folder.write("ratings.jsonl", map(json_line, rated))
+    folder.write("ratings.jsonl", (json_line(_rating_row(rating)) for rating in ratings))
     folder.write("evaluation.csv", [text_for_programs(table, "csv")])
     folder.write("report.html", [evaluation_page(evaluation, texts, battle)])
     folder.write("evaluation.json", [indented_json(evaluation.to_json())])
+
+
+def _rating_row(rating: Rating) -> dict[str, object]:
+    return {
+        "example": rating.example,
+        "model": rating.variant,
+        "metric": rating.metric,
+        "sample": rating.sample,
+        "score": rating.score,
+        "status": rating.status,
+        "answer": rating.raw,
+    }
 
 
 def discern(work: Work, output: OutputOptions, *, out: str | None) -> None:
@@ -258,9 +268,13 @@ def discern(work: Work, output: OutputOptions, *, out: str | None) -> None:
             examples = tuple(replace(e, fields={"reference": work.targets[e.id]}) for e in examples)
         dataset = Dataset(f"{name}/{plan.name}", examples, plan.task, read_suite("general"), examples)
         with progress_shown("ratings") as show:
-            settings, seed = work.contest.settings, work.contest.seed
             all_results += run(
-                judge, dataset, settings=settings, seed=seed, out=folders.get(plan.name), progress=show
+                judge,
+                dataset,
+                settings=work.contest.settings,
+                seed=work.contest.seed,
+                out=folders.get(plan.name),
+                progress=show,
             )
     results = Results(all_results)
     print_out(Printout(results_in_terminal(results), results.to_dict()), output)
@@ -269,9 +283,11 @@ def discern(work: Work, output: OutputOptions, *, out: str | None) -> None:
 def _run_folders(work: Work, out: str | None) -> dict[str, Path]:
     """The folder of each category's run; what stands in the way in one is found before the first call."""
     folders: dict[str, Path] = {}
-    plans = work.plan.categories if out else ()
-    for plan in (plan for plan in plans if work.texts(plan.name) and plan.task.metric_names != ("none",)):
-        folders[plan.name] = inner_folder(Path(str(out)), plan.task.task)
-        with RunFolder(folders[plan.name]) as folder:
-            folder.check({})
+    if out is None:
+        return folders
+    for plan in work.plan.categories:
+        if work.is_judged(plan):
+            folders[plan.name] = inner_folder(Path(out), plan.task.task)
+            with RunFolder(folders[plan.name]) as folder:
+                folder.check({})
     return folders

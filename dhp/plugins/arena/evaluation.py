@@ -4,18 +4,16 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dhp.core.records import Rating
 from dhp.core.specs import Scale
 from dhp.stats.influences import mean_influences, student_interval
 
-if TYPE_CHECKING:
-    pass
-
 SCHEMA = "dhp.evaluation/1"
 
 _SHOWN = 3
+"""Best and worst answers that are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +103,11 @@ def evaluated_cells(
     by_cell: dict[tuple[str, str], list[Rating]] = defaultdict(list)
     for rating in ratings:
         by_cell[rating.variant, rating.metric].append(rating)
-    return [
-        _cell(model, category, label, kind, scale, by_cell[model, name])
-        for model in models
-        for name, (label, scale) in metrics.items()
-    ]
+    cells = []
+    for model in models:
+        for name, (label, scale) in metrics.items():
+            cells.append(_cell(model, category, label, kind, scale, by_cell[model, name]))
+    return cells
 
 
 def _cell(
@@ -120,31 +118,31 @@ def _cell(
         by_text[rating.example].append(rating)
     texts, unread = [], Counter[str]()
     for example, of_text in by_text.items():
-        scores = [r.score for r in of_text if r.score is not None]
+        scores = [(r.score, r.raw) for r in of_text if r.score is not None]
         if scores:
-            answer = next(r.raw for r in of_text if r.score is not None)
-            texts.append(EvaluatedText(example, round(fmean(scores), 10), answer))
+            mean = round(fmean(score for score, _ in scores), 10)  # equal means have one place in the order
+            texts.append(EvaluatedText(example, mean, scores[0][1]))
         else:
             unread[str(of_text[0].status)] += 1
-    ordered = sorted(texts, key=lambda t: (-t.score, t.example))
+    means = [text.score for text in texts]
     return EvaluatedCell(
-        model,
-        category,
-        metric,
-        kind,
-        (scale.min, scale.max),
-        len(texts),
-        dict(unread),
-        fmean(t.score for t in texts) if texts else None,
-        mean_interval([t.score for t in texts], scale),
-        ordered[:_SHOWN],
-        sorted(texts, key=lambda t: (t.score, t.example))[:_SHOWN],
+        model=model,
+        category=category,
+        metric=metric,
+        kind=kind,
+        scale=(scale.min, scale.max),
+        n=len(texts),
+        unread=dict(unread),
+        mean=fmean(means) if means else None,
+        ci=_mean_interval(means, scale),
+        best=sorted(texts, key=lambda t: (-t.score, t.example))[:_SHOWN],
+        worst=sorted(texts, key=lambda t: (t.score, t.example))[:_SHOWN],
     )
 
 
-def mean_interval(scores: Sequence[float], scale: Scale | None = None) -> tuple[float, float] | None:
-    """The 95 % interval of a mean by Student's t, within any scale; None with fewer than two scores."""
+def _mean_interval(scores: Sequence[float], scale: Scale) -> tuple[float, float] | None:
+    """The 95 % interval of a mean by Student's t, within the scale; None with fewer than two scores."""
     if len(scores) < 2:
         return None
     low, high = map(float, student_interval(mean_influences(scores)))
-    return (low, high) if scale is None else (max(scale.min, low), min(scale.max, high))
+    return max(scale.min, low), min(scale.max, high)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dhp.core.records import Candidate
 from dhp.plugins.arena.battle import Battle
 from dhp.plugins.arena.battle_outputs import battle_tables, shown_contests, win_chart
+from dhp.plugins.arena.evaluation import EvaluatedCell, EvaluatedText, Evaluation
 from dhp.report.charts import COLOURS, drawn
 from dhp.report.document import Column, Table, filled
 from dhp.report.labels import between, figure
@@ -17,7 +18,6 @@ from dhp.report.web import page
 if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.figure import Figure
-from dhp.plugins.arena.evaluation import EvaluatedCell, EvaluatedText, Evaluation
 
 _ASSETS = Path(__file__).parent / "assets"
 
@@ -118,21 +118,17 @@ def scores_chart(category: str, cells: Sequence[EvaluatedCell]) -> "Markup":
 
     def draw(canvas: "Figure") -> None:
         axes = canvas.subplots()
-        for number, model in enumerate(models):
-            for cell in (c for c in cells if c.model == model):
-                row = metrics.index(cell.metric) + (number - (len(models) - 1) / 2) * height
-                label = model if cell.metric == metrics[0] else None
-                colour = COLOURS[_COLOURS[number % len(_COLOURS)]]
-                low = cell.scale[0]
-                axes.barh(
-                    row, (cell.mean or low) - low, left=low, height=0.9 * height, color=colour, label=label
-                )
-                if cell.ci:
-                    for shade, width in (
-                        ("page", 3.0),
-                        ("ink", 1.1),
-                    ):  # an outline, so that it shows on a bar
-                        axes.plot(cell.ci, (row, row), "|-", color=COLOURS[shade], lw=width, ms=4, mew=width)
+        for cell in sorted(cells, key=lambda cell: models.index(cell.model)):
+            number = models.index(cell.model)
+            row = metrics.index(cell.metric) + (number - (len(models) - 1) / 2) * height
+            label = cell.model if cell.metric == metrics[0] else None
+            colour = COLOURS[_COLOURS[number % len(_COLOURS)]]
+            low = cell.scale[0]
+            length = (cell.mean or low) - low
+            axes.barh(row, length, left=low, height=0.9 * height, color=colour, label=label)
+            if cell.ci:
+                for shade, width in (("page", 3.0), ("ink", 1.1)):  # an outline, so that it shows on a bar
+                    axes.plot(cell.ci, (row, row), "|-", color=COLOURS[shade], lw=width, ms=4, mew=width)
         axes.set_yticks(range(len(metrics)), metrics)
         axes.set_ylim(len(metrics) - 0.4, -0.6)
         axes.set_xlim(min(c.scale[0] for c in cells), max(c.scale[1] for c in cells))

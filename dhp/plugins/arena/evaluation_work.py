@@ -1,11 +1,15 @@
-"""What an evaluation is asked: files read, judges, requests and ratings."""
+"""What an evaluation is asked: files read, judges, requests and ratings.
+
+`Work.prepared` reads all files and holds them against each other, before anything is asked. `Work.judges`
+then gives the judge of each category, and `Work.battle` lets the models fight.
+"""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from dhp.cli.language_models import estimates_shown
 from dhp.cli.protocol_options import AnswerChanges, ProtocolChanges
@@ -34,9 +38,6 @@ from dhp.plugins.arena.input import (
     read_plan,
 )
 from dhp.report.document import Part
-
-if TYPE_CHECKING:
-    pass
 
 STEPS = ("written", "auto")
 """Evaluation steps: those written down, which is the default, or by the model for metrics that lack them."""
@@ -80,17 +81,20 @@ def content_language(changes: AnswerChanges) -> Language:
     raise InputError(f"--language '{changes.language}': allowed: en, zh")
 
 
-_NAMED = 20  # questions in a note
+_NAMED = 20
+"""Questions in a note."""
 
 
 def _note_categories(plans: Sequence[CategoryPlan], answers: Sequence[Answer]) -> None:
     """Say which questions are asked by the prompt of `Other`, and which are not evaluated at all."""
-    log, planned = logging.getLogger("dhp"), {plan.name: plan for plan in plans}
+    log = logging.getLogger("dhp")
+    planned = {plan.name: plan for plan in plans}
     questions: dict[str, list[str]] = {}
     for answer in answers:
         questions.setdefault(answer.category, []).append(answer.id)
     for category, ids in questions.items():
-        shown = ", ".join(ids[:_NAMED]) + (f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else "")
+        more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
+        shown = ", ".join(ids[:_NAMED]) + more
         if category not in planned:
             log.warning(
                 "category '%s' has no metrics: left out are questions %s", category or "(none)", shown
@@ -144,12 +148,13 @@ class Work:
             check_match({files.targets: target_answers, name: first})
         targets = {a.id: a.target for a in target_answers if a.target}
         planned = [c.name for c in plan.categories]
-        if not any(a.category in planned for a in first):
+        wanted = [a for a in first if a.category in planned]
+        if not wanted:
+            present = sorted({a.category or "(none)" for a in first})
             raise InputError(
                 f"answers of '{name}': no answer belongs to the categories {', '.join(planned)}; found: "
-                f"{', '.join(sorted({a.category or '(none)' for a in first}))}"
+                f"{', '.join(present)}"
             )
-        wanted = [a for a in first if a.category in planned]
         _note_categories(plan.categories, first)
         lacking = [a.id for a in wanted if a.id not in targets]
         if options.with_reference and lacking:
@@ -168,18 +173,17 @@ class Work:
 
     def texts(self, category: str) -> list[Candidate]:
         """The answers of a category, model by model."""
-        return [
-            Candidate(
-                a.id,
-                name,
-                a.output,
-                a.question,
-                references=(self.targets[a.id],) if a.id in self.targets else (),
-            )
-            for name, answers in self.systems.items()
-            for a in answers
-            if a.category == category
-        ]
+        texts = []
+        for name, answers in self.systems.items():
+            for a in answers:
+                if a.category == category:
+                    references = (self.targets[a.id],) if a.id in self.targets else ()
+                    texts.append(Candidate(a.id, name, a.output, a.question, references=references))
+        return texts
+
+    def is_judged(self, plan: CategoryPlan) -> bool:
+        """Whether a category has answers, and metrics of the judge."""
+        return plan.task.metric_names != ("none",) and bool(self.texts(plan.name))
 
     def judges(self, *, dry: bool = False) -> Iterator[tuple[CategoryPlan, Judge]]:
         """The judge of each category that has answers and metrics of the judge."""
@@ -189,7 +193,7 @@ class Work:
             changes["answer"] = "score-only"
         protocol = override(evaluation_protocol(), **changes)
         for plan in self.plan.categories:
-            if plan.task.metric_names == ("none",) or not self.texts(plan.name):
+            if not self.is_judged(plan):
                 continue
             if model is None:
                 yield plan, self.asked
@@ -217,8 +221,9 @@ class Work:
         metrics = plan.task.metrics
         if plan.templates is not None or self.options.with_reference != "one-prompt":
             return [plan.task]
-        parts = [[m for m in metrics if (m.name == CORRECTNESS) == alone] for alone in (False, True)]
-        return [plan.task.model_copy(update={"metrics": part}) for part in parts if part]
+        correctness = [m for m in metrics if m.name == CORRECTNESS]
+        others = [m for m in metrics if m.name != CORRECTNESS]
+        return [plan.task.model_copy(update={"metrics": part}) for part in (others, correctness) if part]
 
     def _without_steps(self, plan: CategoryPlan) -> dict[str, str]:
         """Metric -> definition, of those whose templates lack evaluation steps, which the model writes."""
@@ -233,12 +238,16 @@ class Work:
             if judge.cached_model:
                 requests = judge.requests(self.texts(plan.name), plan.task)
                 short = partial(judge.short_request, task=plan.task)
-                named = judge.protocol, plan.name
-                estimates.append(estimate_requests(judge.cached_model, *named, requests, short=short))
+                estimate = estimate_requests(
+                    judge.cached_model, judge.protocol, plan.name, requests, short=short
+                )
+                estimates.append(estimate)
         parts = estimates_shown(estimates)
         if self.options.with_reference == "second-turn":
             parts.append("plus second turns: as many calls again, with longer prompts")
-        return [*parts, *(battle_estimate(self.contest, self.context) if len(self.systems) > 1 else [])]
+        if len(self.systems) > 1:
+            parts += battle_estimate(self.contest, self.context)
+        return parts
 
     def battle(self) -> Battle | None:
         """The battle of two models or more; None for one."""
@@ -249,5 +258,9 @@ def _with_steps(plan: CategoryPlan, steps: Mapping[str, str]) -> Mapping[str, st
     """The templates of a category, with evaluation steps for those that lack them."""
     if not plan.lacking or plan.templates is None:
         return plan.templates
-    plain = {name: text.replace("{{", "{").replace("}}", "}") for name, text in steps.items()}
-    return {k: text.replace("{{steps}}", plain.get(k, "")) for k, text in plan.templates.items()}
+    templates = {}
+    for name, text in plan.templates.items():
+        # A model's doubled braces would be slots of the template.
+        plain = steps.get(name, "").replace("{{", "{").replace("}}", "}")
+        templates[name] = text.replace("{{steps}}", plain)
+    return templates

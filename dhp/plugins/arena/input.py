@@ -1,8 +1,13 @@
-"""Answers of systems to the same questions, and what ColossalEval or the bundled content asks of them."""
+"""Answers of systems to the same questions, and what ColossalEval or the bundled content asks of them.
+
+`read_answers` reads the answers of a system, `read_plan` what is to be evaluated: categories and metrics of
+ColossalEval's configuration or all bundled ones, with prompts of its files (`_from_file`) or of the bundled
+content (`_bundled`). `BattlePrompts` is its prompt file about two texts. Each fault names file and place.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +23,6 @@ from dhp.plugins.arena.content import EvaluationContent, read_evaluation
 
 _QUESTION = ("instruction", "question", "prompt", "source")
 _OUTPUT = ("output", "answer", "response", "text")
-_TARGET = ("target", "reference")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +60,14 @@ def read_answers(path: Path, *, answered: bool = True) -> list[Answer]:
         more = _text(row, "input") if question == "instruction" else ""
         if more:
             asked = f"{asked}\n{more}"
-        if output and not row.has(output):
-            raise row.fault(f"id '{name}': the answer in column '{output}' is missing; must be text")
+        answer = ""
         if output:
+            if not row.has(output):
+                raise row.fault(f"id '{name}': the answer in column '{output}' is missing; must be text")
             row.check_no_object(output)
-        targets = (_text(row, column) for column in _TARGET)
-        target = next((text for text in targets if text), "")
-        by_id[name] = Answer(name, _text(row, "category"), asked, row.text(output) if output else "", target)
+            answer = row.text(output)
+        target = _text(row, "target") or _text(row, "reference")
+        by_id[name] = Answer(name, _text(row, "category"), asked, answer, target)
     return list(by_id.values())
 
 
@@ -75,17 +80,19 @@ def check_match(files: Mapping[str, Sequence[Answer]]) -> None:
     known = {answer.id: answer for answer in expected}
     for name, answers in others:
         by_id = {answer.id: answer for answer in answers}
-        for ours, theirs, lacking, having in ((known, by_id, name, first), (by_id, known, first, name)):
-            missing = [i for i in ours if i not in theirs]
-            if missing:
-                more = f" and {len(missing) - 1} more" if missing[1:] else ""
-                raise InputError(
-                    f"{lacking}: lacks id '{missing[0]}'{more}, which {having} has; must have the same ids"
-                )
+        _check_no_less(name, by_id, first, known)
+        _check_no_less(first, known, name, by_id)
         for i, answer in by_id.items():
             for what in ("question", "category"):
                 if getattr(answer, what) != getattr(known[i], what):
                     raise InputError(f"{name}: id '{i}' has another {what} than in {first}; must be the same")
+
+
+def _check_no_less(name: str, ids: Mapping[str, Answer], other: str, wanted: Mapping[str, Answer]) -> None:
+    missing = [i for i in wanted if i not in ids]
+    if missing:
+        more = f" and {len(missing) - 1} more" if missing[1:] else ""
+        raise InputError(f"{name}: lacks id '{missing[0]}'{more}, which {other} has; must have the same ids")
 
 
 def _column(table: Table, names: Sequence[str], what: str) -> str:
@@ -105,13 +112,17 @@ def _text(row: Row, column: str) -> str:
 
 
 _LANGUAGES: Mapping[str, Language] = {"en": "en", "cn": "zh", "zh": "zh"}
+"""Language in ColossalEval's configuration -> ours."""
 OTHER = "Other"
 """The category whose prompt serves those that have none."""
 _SLOTS = ("question", "answer", "metric", "steps")
 _BATTLE_SLOTS = ("question", "answer_1", "answer_2", "prompt")
 _BATTLE_SLOT = re.compile(rf"\{{({'|'.join(_BATTLE_SLOTS)})\}}")
 _RANGE = re.compile(r"[(（]\s*(\d+)\s*[-–~]\s*(\d+)(?:分)?\s*[)）]")
+"""The scale in the text of a metric, such as `(1-5)`."""
 AUTO = "auto"
+_SCALE = Scale(min=1.0, max=5.0)
+"""The scale of a metric whose text states none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +157,11 @@ class _Config:
     language: Language
     metrics: Mapping[str, tuple[str, ...]]
     """Category -> metrics of the judge."""
-    classical: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    classical: Mapping[str, tuple[str, ...]]
 
 
 def read_plan(
-    config: Path | None, prompts: Path | None, *, language: Language = "en", all_metrics: bool, steps: str
+    config: Path | None, prompts: Path | None, *, language: Language, all_metrics: bool, steps: str
 ) -> EvaluationPlan:
     """What is to be evaluated.
 
@@ -161,18 +172,21 @@ def read_plan(
     for files of another form, a category without prompt, a metric that is not defined, a metric without
     steps, or a template with an unknown or missing slot.
     """
-    read = None if config is None else _read_config(config)
-    content = read_evaluation(read.language if read else language)
-    if read is None:
-        read = _Config("", language, {n: tuple(c.metrics) for n, c in content.categories.items()})
-    if prompts is None:
-        plans = [_bundled(read, name, content, all_metrics=all_metrics) for name in read.metrics]
+    if config is None:
+        content = read_evaluation(language)
+        metrics = {name: tuple(category.metrics) for name, category in content.categories.items()}
+        read = _Config("", language, metrics, dict.fromkeys(metrics, ()))
     else:
-        entries = _object(read_json(prompts), str(prompts))
-        plans = [
-            _from_file(read, name, entries, prompts, content, all_metrics=all_metrics, steps=steps)
-            for name in read.metrics
-        ]
+        read = _read_config(config)
+        content = read_evaluation(read.language)
+    entries = None if prompts is None else _object(read_json(prompts), str(prompts))
+    plans = []
+    for name in read.metrics:
+        if prompts is None or entries is None:
+            plans.append(_bundled(read, name, content, all_metrics=all_metrics))
+        else:
+            plan = _from_file(read, name, entries, prompts, content, all_metrics=all_metrics, steps=steps)
+            plans.append(plan)
     return EvaluationPlan(read.language, content, plans)
 
 
@@ -207,9 +221,9 @@ def _bundled(config: _Config, name: str, content: EvaluationContent, *, all_metr
         one_of("metric", label, content.metrics, f"{config.path}: category '{name}'")
         texts = content.metrics[label].model_dump()
         texts["label"] = texts["label"] or label
-        metrics.append(Metric(name=metric_key(label), scale=Scale(min=1.0, max=5.0), **texts))
+        metrics.append(Metric(name=metric_key(label), scale=_SCALE, **texts))
     task = _task(name, category.instruction, metrics or [_NOTHING], content)
-    return CategoryPlan(name, task, None, config.classical.get(name, ()))
+    return CategoryPlan(name, task, None, config.classical[name])
 
 
 def _from_file(
@@ -233,8 +247,9 @@ def _from_file(
     if not isinstance(template, str):
         raise InputError(f"{place}.prompt: missing or no text; must be a text with {', '.join(_SLOTS)}")
     _check_slots(f"{place}.prompt", template, _SLOTS)
+    chosen = [*config.metrics[name], *defined] if all_metrics else config.metrics[name]
     metrics, templates, lacking = [], {}, []
-    for label in dict.fromkeys([*config.metrics[name], *(defined if all_metrics else ())]):
+    for label in dict.fromkeys(chosen):
         one_of("metric", label, defined, place)
         if label not in written and steps != AUTO:
             raise InputError(
@@ -242,29 +257,31 @@ def _from_file(
             )
         metric = _metric(label, defined[label], written.get(label))
         metrics.append(metric)
-        lacking += [] if label in written else [metric.name]
+        if label not in written:
+            lacking.append(metric.name)
         templates[metric.name] = _filled(template, defined[label], written.get(label, "{{steps}}"), place)
     task = _task(name, f"Answer a question of the kind {name}.", metrics or [_NOTHING], content)
-    classical = config.classical.get(name, ())
-    return CategoryPlan(name, task, templates, classical, tuple(lacking), key != name)
+    return CategoryPlan(
+        name, task, templates, config.classical[name], lacking=tuple(lacking), fallback=key != name
+    )
 
 
 def _filled(template: str, definition: str, steps: str, place: str) -> str:
     """The template with the slots `{{source}}` and `{{answer}}`, as prompt files have them."""
     texts = {"question": "{{source}}", "answer": "{{answer}}", "metric": definition, "steps": steps}
-    for text in (template, definition, "" if steps == "{{steps}}" else steps):
+    written = "" if steps == "{{steps}}" else steps
+    for text in (template, definition, written):
         if "{{" in text or "}}" in text:
             raise InputError(f"{place}: doubled braces; must be single ones")
     return re.sub(r"\{(question|answer|metric|steps)\}", lambda slot: texts[slot[1]], template)
 
 
 def _metric(label: str, definition: str, steps: str | None) -> Metric:
-    match = _RANGE.search(definition)
-    low, high = (float(match[1]), float(match[2])) if match else (1.0, 5.0)
+    stated = _RANGE.search(definition)
     return Metric(
         name=metric_key(label),
         label=label,
-        scale=Scale(min=low, max=high),
+        scale=Scale(min=float(stated[1]), max=float(stated[2])) if stated else _SCALE,
         definition=definition,
         steps=[steps or definition],
         question=definition,
@@ -278,9 +295,7 @@ def metric_key(label: str) -> str:
     return key if re.match(r"[a-z]", key) else f"m_{text_hash(label)[:8]}"
 
 
-_NOTHING = Metric(
-    name="none", scale=Scale(min=1.0, max=5.0), definition="", steps=["-"], question="", antonym=""
-)
+_NOTHING = Metric(name="none", scale=_SCALE, definition="", steps=["-"], question="", antonym="")
 """Metric of a category that has only classical metrics."""
 
 
@@ -325,11 +340,12 @@ class BattlePrompts:
     def __init__(self, system: str, template: str, request: str) -> None:
         self.system = system
         self.texts: tuple[str, ...] = (system, template, request)
+        """What the identity of a request depends on."""
 
     def prompt(
         self, candidate: Candidate, metric: str, form: AnswerForm, other: Candidate, verdicts: Sequence[str]
     ) -> str:
-        """As of `Prompts`. Raises `InputError` for a metric, or verdicts that contradict each other."""
+        """See `Prompts`. Raises `InputError` for a metric, or verdicts that contradict each other."""
         if metric != OVERALL or verdicts:
             raise InputError(
                 "a battle prompt file compares texts as a whole; allowed: a protocol like battle"

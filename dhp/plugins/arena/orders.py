@@ -1,8 +1,7 @@
 """Recorded comparisons in both orders: how often each order is right, and how far the order decides."""
 
-import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ from dhp.core.errors import InputError
 from dhp.core.rating_forms import ONE_ORDER, ORDERS, is_pairwise, preferred
 from dhp.core.ratings_table import read_judgements
 from dhp.core.records import ORIGINAL
-from dhp.plugins.arena.statistics import PositionBias, position_bias
+from dhp.plugins.arena.statistics import PositionBias, points, position_bias
 from dhp.report.document import Column, Table
 from dhp.report.labels import percent, percents
 
@@ -64,19 +63,22 @@ def order_figures(path: Path) -> list[OrderFigures]:
 
 
 def _figures(model: str, protocol: str, kind: str, part: "pd.DataFrame") -> OrderFigures:
-    first, second = ([preferred(cell) for cell in part[name]] for name in ORDERS)
+    first, second = ([*map(preferred, part[name])] for name in ORDERS)
     every = list(zip(first, second, strict=True))
     one_order = bool((part["rule"] == ONE_ORDER).any())
     needed = 1 if one_order else 2
-    lacking = sum(2 - pair.count(None) < needed for pair in every)
-    points = ([math.nan if v is None else float(v) for v in order] for order in (first, second))
+    # Of comparisons in one order what is missing in the other was not asked, and counts for nothing.
     return OrderFigures(
-        *(model, protocol, kind, len(every), lacking),
-        _share([v == 1 for v in first if v is not None or not one_order]),
-        _share([v == 1 for v in second if v is not None or not one_order]),
-        None if one_order else _share([one == other == 1 for one, other in every]),
-        _share([(one or 0) + (other or 0) > 0 for one, other in every]),
-        position_bias(*points),
+        model=model,
+        protocol=protocol,
+        kind=kind,
+        n=len(every),
+        unread=sum(2 - pair.count(None) < needed for pair in every),
+        right_first=_share([v == 1 for v in first if v is not None or not one_order]),
+        right_second=_share([v == 1 for v in second if v is not None or not one_order]),
+        right_both=None if one_order else _share([pair == (1, 1) for pair in every]),
+        right_together=_share([(one or 0) + (other or 0) > 0 for one, other in every]),
+        bias=position_bias(points(first), points(second)),
     )
 
 
@@ -111,8 +113,3 @@ _COLUMNS: tuple[Column[OrderFigures], ...] = (
 def order_table(figures: Sequence[OrderFigures]) -> Table[OrderFigures]:
     """A row for each judge and kind."""
     return Table("verdicts by order", _COLUMNS, figures)
-
-
-def order_dict(figures: OrderFigures) -> dict[str, object]:
-    """The figures as JSON."""
-    return asdict(figures)

@@ -1,7 +1,11 @@
-"""Statistics of verdicts on pairs: wins, losses, ties, position bias, detection and D."""
+"""Statistics of verdicts on pairs: wins, losses, ties, position bias, detection and D.
+
+The verdicts of a judge are grouped by pair (`verdicts_by_pair`), those of one pair become an outcome
+(`pair_outcome`), and the outcomes of two systems become figures (`pair_figures`).
+"""
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -48,6 +52,7 @@ def position_bias(as_given: npt.ArrayLike, swapped: npt.ArrayLike) -> PositionBi
     n = len(a)
     if not n:
         return None
+    # The text that was shown first won in both orders; or the one that was shown second.
     first, second = int(((a > 0) & (b < 0)).sum()), int(((a < 0) & (b > 0)).sum())
     flips = first + second
     low = float(beta.ppf(0.025, flips, n - flips + 1)) if flips else 0.0
@@ -72,6 +77,7 @@ def bradley_terry(wins: npt.ArrayLike, *, prior: float = 0.5, tolerance: float =
     met = won + won.T
     strength = np.ones(len(won))
     for _ in range(10_000):
+        # Hunter's minorise-maximise step, which can only raise the likelihood; then mean 0 of the logarithms.
         pace = met / (strength[:, None] + strength[None, :])
         new = won.sum(axis=1) / np.maximum(pace.sum(axis=1), 1e-300) if len(won) > 1 else strength
         new = new / np.exp(np.log(new).mean())
@@ -109,7 +115,9 @@ class PairOutcome:
         """`better`, `worse`, `tie` or `invalid`, of the first text."""
         if self.score is None:
             return "invalid"
-        return "better" if self.score > 0 else "worse" if self.score < 0 else "tie"
+        if self.score == 0:
+            return "tie"
+        return "better" if self.score > 0 else "worse"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,36 +173,40 @@ def pair_outcome(verdicts: Sequence[PairVerdict]) -> PairOutcome:
     pair = verdicts[0].pair
     as_given, swapped = majorities(verdicts)
     score = two_order_score(verdicts)
-    scores = [v.scores for v in verdicts if v.scores is not None]
     reasons = dict.fromkeys(v.status for v in verdicts if v.choice is None and not v.final)
     return PairOutcome(
-        pair.first.example,
-        pair.category,
-        as_given,
-        swapped,
-        score,
-        ", ".join(reasons) if score is None else None,
-        (fmean(s[0] for s in scores), fmean(s[1] for s in scores)) if scores else None,
+        example=pair.first.example,
+        category=pair.category,
+        as_given=as_given,
+        swapped=swapped,
+        score=score,
+        reason=", ".join(reasons) if score is None else None,
+        scores=_mean_scores(v.scores for v in verdicts),
     )
+
+
+def _mean_scores(scores: Iterable[Interval | None]) -> Interval | None:
+    """The mean scores of the first and the second text; None if no answer holds scores."""
+    known = [both for both in scores if both is not None]
+    return (fmean(first for first, _ in known), fmean(second for _, second in known)) if known else None
 
 
 def pair_figures(outcomes: Sequence[PairOutcome]) -> PairFigures:
     """The figures of the outcomes of one system, or one kind of text, against another."""
     scores = [o.score for o in outcomes if o.score is not None]
-    counts = {r: sum(o.result == r for o in outcomes) for r in ("better", "worse", "tie", "invalid")}
-    means = [o.scores for o in outcomes if o.scores is not None]
+    counts = Counter(o.result for o in outcomes)
     return PairFigures(
-        len(scores),
-        counts["better"],
-        counts["worse"],
-        counts["tie"],
-        counts["invalid"],
-        win_rate(scores),
-        _without_ties(counts["better"], counts["worse"]),
-        (fmean(m[0] for m in means), fmean(m[1] for m in means)) if means else None,
-        signed_rank(scores, "sign-flip") if scores else 0.0,
-        math.exp(signed_rank(scores, "sign-flip", "two-sided")) if scores else 1.0,
-        position_bias(_points(o.as_given for o in outcomes), _points(o.swapped for o in outcomes)),
+        n=len(scores),
+        wins=counts["better"],
+        losses=counts["worse"],
+        ties=counts["tie"],
+        invalid=counts["invalid"],
+        win_rate=win_rate(scores),
+        win_rate_without_ties=_without_ties(counts["better"], counts["worse"]),
+        mean_scores=_mean_scores(o.scores for o in outcomes),
+        log_p=signed_rank(scores, "sign-flip") if scores else 0.0,
+        p=math.exp(signed_rank(scores, "sign-flip", "two-sided")) if scores else 1.0,
+        bias=position_bias(points(o.as_given for o in outcomes), points(o.swapped for o in outcomes)),
     )
 
 
@@ -216,5 +228,6 @@ def _without_ties(wins: int, losses: int) -> Share:
     return Share(wins / (wins + losses), (float(interval.low), float(interval.high)))
 
 
-def _points(choices: Iterable[int | None]) -> list[float]:
+def points(choices: Iterable[int | None]) -> list[float]:
+    """Verdicts as numbers, NaN without one."""
     return [math.nan if choice is None else float(choice) for choice in choices]

@@ -128,19 +128,15 @@ class Agreement:
         rows: list[dict[str, object]] = []
         for level in levels:
             for judge in self.judges:
-                values = {
-                    f"{metric.metric}.{c.coefficient}": c.value
-                    for metric in judge.metrics
-                    for c in metric.correlations
-                    if c.level == level
-                }
-                means = {
-                    f"mean.{name.removeprefix(f'{level}.')}": mean
-                    for name, mean in judge.mean.items()
-                    if name.startswith(f"{level}.")
-                }
-                rows.append({"level": level, "judge": judge.judge, **values, **means})
+                row: dict[str, object] = {"level": level, "judge": judge.judge}
+                for metric in judge.metrics:
+                    for one in metric.correlations:
+                        if one.level == level:
+                            row[f"{metric.metric}.{one.coefficient}"] = one.value
+                            row[f"mean.{one.coefficient}"] = judge.mean[f"{level}.{one.coefficient}"]
+                rows.append(row)
         frame = pd.DataFrame(rows)
+        # A judge may lack a metric of the others, whose column then comes behind the means.
         means_last = sorted(frame.columns, key=lambda column: str(column).startswith("mean."))
         return frame[means_last].astype({c: float for c in means_last if c not in ("level", "judge")})
 
@@ -208,7 +204,8 @@ def correlate(
     agreements, aligned = [], {}
     for name, metrics in rated.items():
         if len(metrics) == 1 and not metrics.keys() & people.keys():  # a classical one, held against each
-            metrics = dict.fromkeys(people, *metrics.values())
+            (only,) = metrics.values()
+            metrics = dict.fromkeys(people, only)
         shared, each = shared_metrics(name, metrics, people), []
         for metric in (metric for metric in people if metric in shared):
             scores = metrics[metric]
@@ -217,12 +214,11 @@ def correlate(
             aligned[name, metric] = (people[metric], scores)
             each.append(_metric(metric, truth, samples, levels, coefficients, resamples, seed))
         agreements.append(JudgeAgreement(name, tuple(each), _means(each)))
-    pairs = [
-        _pair(a, b, metric, aligned, resamples, seed)
-        for a, b in combinations(rated, 2)
-        for metric in people
-        if (a, metric) in aligned and (b, metric) in aligned
-    ]
+    pairs = []
+    for a, b in combinations(rated, 2):
+        for metric in people:
+            if (a, metric) in aligned and (b, metric) in aligned:
+                pairs.append(_pair(a, b, metric, aligned, resamples, seed))
     raters = {metric: rater_agreement(scores.samples) for metric, scores in people.items()}
     return Agreement(tuple(agreements), tuple(pairs), raters)
 
@@ -246,27 +242,25 @@ def _metric(
         rng=np.random.default_rng(seed),
     )
     both = ~np.isnan(truth) & ~np.isnan(mean)
-    scored = both.sum(axis=1)
+    of_source = both.sum(axis=1)
     return MetricAgreement(
-        metric,
-        int(scored.sum()),
-        int(both.any(axis=0).sum()),
-        int((scored == 1).sum()),
-        tuple(by_level),
-        pair_accuracy(truth, mean),
+        metric=metric,
+        items=int(of_source.sum()),
+        systems=int(both.any(axis=0).sum()),
+        single=int((of_source == 1).sum()),
+        correlations=tuple(by_level),
+        pair_accuracy=pair_accuracy(truth, mean),
     )
 
 
 def _means(metrics: Sequence[MetricAgreement]) -> dict[str, float | None]:
-    names = [f"{c.level}.{c.coefficient}" for c in metrics[0].correlations]
-    columns = zip(*([c.value for c in m.correlations] for m in metrics), strict=True)
-    return {name: mean_if_defined(column) for name, column in zip(names, columns, strict=True)}
-
-
-def mean_if_defined(values: Sequence[float | None]) -> float | None:
-    """The mean; None if one of them is."""
-    defined = [value for value in values if value is not None]
-    return float(np.mean(defined)) if len(defined) == len(values) else None
+    means = {}
+    for place, one in enumerate(metrics[0].correlations):
+        values = [metric.correlations[place].value for metric in metrics]
+        defined = [value for value in values if value is not None]
+        mean = float(np.mean(defined)) if len(defined) == len(values) else None
+        means[f"{one.level}.{one.coefficient}"] = mean
+    return means
 
 
 def _pair(

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -16,17 +16,21 @@ from dhp.core.errors import InputError
 from dhp.core.own_table import RatingsForm
 from dhp.plugins.human.agreement import Agreement, JudgeAgreement, JudgePair
 from dhp.plugins.human.agreement import correlate as correlated
-from dhp.plugins.human.correlation import RESAMPLES, Coefficient, Correlation, Level
+from dhp.plugins.human.correlation import RESAMPLES, Coefficient, Correlation
+from dhp.plugins.human.labels import (
+    has_labels,
+    judge_labels,
+    label_printout,
+    labels_as_scores,
+    lowest_to_highest,
+)
 from dhp.plugins.human.pair_accuracy import PairAccuracy
 from dhp.plugins.human.self_preference import SelfPreference, self_preference
 from dhp.report.document import Column, Part, Strong, Table, item
 from dhp.report.labels import figure, in_brackets
 from dhp.report.printout import Printout
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-LEVEL_NAMES: Mapping[Level, str] = {
+LEVEL_NAMES: Mapping[str, str] = {
     "per_source": "within sources",
     "pooled": "all items",
     "system": "systems",
@@ -50,15 +54,14 @@ def agreement_table(agreement: Agreement) -> Table[Mapping[str, object]]:
         title = f"{title}; {LEVEL_NAMES[levels[0]]}"
         names.remove("level")
     columns = [Column[Any](name, item(name), _level_name, names=True, right=False) for name in names]
-    last = ""
-    for column in frame.columns:
-        metric, dot, coefficient = column.rpartition(".")
-        if dot:
-            symbol = SYMBOLS[coefficient]
-            heading = symbol if metric == last else f"{metric} {symbol}"
-            columns.append(Column(heading, item(column), _three_decimals))
-            last = metric
     figures = [column for column in frame.columns if column not in ("level", "judge")]
+    last = ""
+    for column in figures:
+        metric, _, coefficient = column.rpartition(".")
+        symbol = SYMBOLS[coefficient]
+        heading = symbol if metric == last else f"{metric} {symbol}"
+        columns.append(Column(heading, item(column), _three_decimals))
+        last = metric
     return Table(title, columns, frame.dropna(how="all", subset=figures).to_dict("records"))
 
 
@@ -72,7 +75,7 @@ def _three_digits(p: float | None) -> str:
 
 def _level_name(name: str) -> str:
     """A level as tables call it; any other name as it is."""
-    return next((shown for level, shown in LEVEL_NAMES.items() if level == name), name)
+    return LEVEL_NAMES.get(name, name)
 
 
 def _three_decimals(value: float | None) -> str:
@@ -149,7 +152,6 @@ def correlate(
     Example: dhp correlate sheet.csv --field score=gpt --field human=anna,ben
     """
     from dhp.plugins.human.corrected import corrected_printout
-    from dhp.plugins.human.labels import has_labels, judge_labels, label_printout, labels_as_scores
     from dhp.plugins.human.sheet import read_tables
 
     rated, people = read_tables(ratings, human, form.fields or {})
@@ -177,11 +179,12 @@ def correlate(
     if in_table:
         print_out(Printout([agreement_table(agreement)], frame=agreement.to_frame), output)
         return
-    parts = [
-        *_agreement_parts(agreement, human or ""),
-        *([_WITH_MARK] if at_mark else []),
-        *_bias_parts(rated, people, family, resamples, seed),
-    ]
+    parts = _agreement_parts(agreement, human or "")
+    if at_mark:
+        parts.append(_WITH_MARK)
+    if family:
+        preferences = self_preference(rated, people, family, resamples=resamples, seed=seed)
+        parts.append(_preference_table(preferences))
     print_out(Printout(parts, agreement.to_dict()), output)
 
 
@@ -201,15 +204,16 @@ def _check_resamples(resamples: int) -> None:
 
 def _agreement_parts(agreement: Agreement, human: str) -> list[Part]:
     """A sentence for each judge, its figures, and once for all of them what is a matter of the data."""
-    parts: list[Part] = [*(Strong(sentence) for sentence in agreement.sentences), ""]
-    parts += [part for judge in agreement.judges for part in (*_judge_parts(judge), "")]
-    several = any(metric.systems > 1 for judge in agreement.judges for metric in judge.metrics)
-    numbers = [metric.single for judge in agreement.judges for metric in judge.metrics]
-    most = max(numbers)
-    if most and several:
-        range_text = f"{min(numbers)} to {most}" if min(numbers) < most else str(most)
-        parts.append(f"note: sources with a single system, left out within sources: {range_text}")
-    if several:
+    parts: list[Part] = [*map(Strong, agreement.sentences), ""]
+    for judge in agreement.judges:
+        parts += [*_judge_parts(judge), ""]
+    metrics = [metric for judge in agreement.judges for metric in judge.metrics]
+    # A sheet without systems has nothing within sources, and says nothing of systems.
+    if any(metric.systems > 1 for metric in metrics):
+        single = [metric.single for metric in metrics]
+        if max(single):
+            number = lowest_to_highest(single)
+            parts.append(f"note: sources with a single system, left out within sources: {number}")
         parts.append(
             "note: intervals are for other sources and these systems; on texts of other systems the judge "
             "may agree more or less"
@@ -231,21 +235,8 @@ def _set_notes(human: str) -> Iterator[str]:
     from dhp.loaders.rated import FROM_REFERENCE
 
     name = human.partition("=")[0]
-    why = FROM_REFERENCE.get(name)
-    if why:
-        yield f"note: {name}: {why}"
-
-
-def _bias_parts(
-    rated: "str | pd.DataFrame",
-    people: "str | pd.DataFrame",
-    family: str | None,
-    resamples: int,
-    seed: int,
-) -> Iterator[Part]:
-    """Agreement with the scores of a judge held constant, and self-preference, if they are asked for."""
-    if family:
-        yield _preference_table(self_preference(rated, people, family, resamples=resamples, seed=seed))
+    if name in FROM_REFERENCE:
+        yield f"note: {name}: {FROM_REFERENCE[name]}"
 
 
 _PREFERENCES: tuple[Column[SelfPreference], ...] = (
@@ -333,7 +324,7 @@ def _agreement_ends(agreed: _Figure) -> tuple[float, float] | None:
 _AGREEMENT = Column[_Figure](
     "agreement", _agreement_value, words=_agreement_words, ends=_agreement_ends, limits_form=in_brackets
 )
-"""A correlation with its limits, or the share of pairs in the right order."""
+"""A correlation with its limits, or the share of pairs in the right order, which has none."""
 
 
 _PAIRS: tuple[Column[JudgePair], ...] = (

@@ -1,9 +1,14 @@
-"""`dhp correlate --correct`: means and shares of systems, corrected by human scores or known errors."""
+"""`dhp correlate --correct`: means and shares of systems, corrected by human scores or known errors.
+
+Two ways, each with its table. `corrected_means`: people scored some of the texts, and say how far the judge
+is off there (prediction-powered inference). `corrected_shares`: a run says how often the judge passes good
+texts and fails bad ones (`judge_errors`), and the share that it passes is turned back (Rogan and Gladen).
+"""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -41,35 +46,53 @@ def judge_errors(run: Run, passes: float) -> dict[str, dict[str, ErrorRates]]:
         metrics = groups.setdefault((each.result.model, each.result.protocol), {})
         for metric, sides in _sides(each).items():
             metrics.setdefault(metric, []).append(sides)
-    by_judge: dict[str, dict[str, ErrorRates]] = {}
-    for (model, protocol), metrics in groups.items():
-        pooled = {metric: _pooled(parts, passes) for metric, parts in metrics.items()}
-        rates = {metric: known for metric, known in pooled.items() if known}
-        by_judge[f"{model} ({protocol})"] = rates
-        by_judge.setdefault(model, rates)
+    pooled = {}
+    for judge, metrics in groups.items():
+        pooled[judge] = {metric: _pooled(parts, passes) for metric, parts in metrics.items()}
+    return _by_judge(pooled)
+
+
+Rate = TypeVar("Rate")
+
+
+def _by_judge(rates: Mapping[tuple[str, str], Mapping[str, Rate | None]]) -> dict[str, dict[str, Rate]]:
+    """The rates that are known, by `model (protocol)`, and by the model alone for the first of its protocols.
+
+    A table of ratings may name a judge either way.
+    """
+    by_judge: dict[str, dict[str, Rate]] = {}
+    for (model, protocol), by_metric in rates.items():
+        known = {metric: rate for metric, rate in by_metric.items() if rate is not None}
+        by_judge[f"{model} ({protocol})"] = known
+        by_judge.setdefault(model, known)
     return by_judge
 
 
 def _sides(each: RunResult) -> dict[str, tuple[Floats, Floats]]:
     """Metric -> scores of good and of bad texts, shape (texts, examples)."""
-    names = each.ratings.variants
     controls = {v.variant for v in each.result.controls if v.level == "control"}
     damage = {v.variant for v in each.result.variants}
-    good = [0, *(1 + i for i, name in enumerate(names) if name in controls)]
-    bad = [1 + i for i, name in enumerate(names) if name in damage]
+    good, bad = [0], []  # the original is row 0
+    for row, name in enumerate(each.ratings.variants, 1):
+        if name in controls:
+            good.append(row)
+        elif name in damage:
+            bad.append(row)
     means = each.ratings.means
     return {m: (means[good, k], means[bad, k]) for k, m in enumerate(each.ratings.metrics)}
 
 
 def _pooled(parts: list[tuple[Floats, Floats]], passes: float) -> ErrorRates | None:
-    """Over datasets, whose numbers of variants may differ."""
-    sides = []
-    for which in (0, 1):
-        most = max(len(part[which]) for part in parts)
-        gaps = [np.full((most - len(p[which]), p[which].shape[1]), np.nan) for p in parts]
-        sides.append(np.hstack([np.vstack([p[which], gap]) for p, gap in zip(parts, gaps, strict=True)]))
-    good, bad = sides
-    return error_rates(good, bad, passes)
+    """Over datasets side by side."""
+    good, bad = ([part[side] for part in parts] for side in (0, 1))
+    return error_rates(_side_by_side(good), _side_by_side(bad), passes)
+
+
+def _side_by_side(tables: Sequence[Floats]) -> Floats:
+    """Tables of as many rows as the longest has; a dataset may have fewer variants than another."""
+    most = max(map(len, tables))
+    filled = [np.pad(t, ((0, most - len(t)), (0, 0)), constant_values=np.nan) for t in tables]
+    return np.hstack(filled)
 
 
 def flip_rates(run: Run, passes: float) -> dict[str, dict[str, FlipRate]]:
@@ -78,13 +101,11 @@ def flip_rates(run: Run, passes: float) -> dict[str, dict[str, FlipRate]]:
     Judge (its model, and `model (protocol)`) -> metric -> its flip rate; a metric without several samples of
     a text is left out. `passes` is the lowest score that passes, on the scale of the metric.
     """
-    by_judge: dict[str, dict[str, FlipRate]] = {}
+    rates = {}
     for (model, protocol), rows in run.ratings.groupby(["model", "protocol"], sort=False):
         by_metric = {str(m): _rate(part, passes) for m, part in rows.groupby("metric", sort=False)}
-        rates = {metric: rate for metric, rate in by_metric.items() if rate is not None}
-        by_judge[f"{model} ({protocol})"] = rates
-        by_judge.setdefault(str(model), rates)
-    return by_judge
+        rates[str(model), str(protocol)] = by_metric
+    return _by_judge(rates)
 
 
 def _rate(rows: "pd.DataFrame", passes: float) -> FlipRate | None:
@@ -144,19 +165,19 @@ def misclassification_corrected_share(
     texts that it noticed). Value and interval are within [0, 1]; None for a judge no better than chance.
     Raises `ValueError` for counts outside 0 .. total, or a total of 0.
     """
-    pairs = ((passed, total), sensitivity, specificity)
-    if any(n < 1 or not 0 <= k <= n for k, n in pairs):
+    counted = ((passed, total), sensitivity, specificity)
+    if any(n < 1 or not 0 <= k <= n for k, n in counted):
         raise ValueError("counts must lie within 0 .. total, and totals be at least 1")
-    p, se, sp = (k / n for k, n in pairs)
+    p, se, sp = (k / n for k, n in counted)
     youden = se + sp - 1
     if youden <= 0:
         return None
     value = (p + sp - 1) / youden
     # Agresti and Coull's shrinkage keeps variances of shares of 0 and 1 away from 0.
-    spread = [((k + 2) / (n + 4)) * (1 - (k + 2) / (n + 4)) / (n + 4) for k, n in pairs]
+    spread = [((k + 2) / (n + 4)) * (1 - (k + 2) / (n + 4)) / (n + 4) for k, n in counted]
     variance = (spread[0] + value**2 * spread[1] + (1 - value) ** 2 * spread[2]) / youden**2
-    ends = (value - Z * variance**0.5, value + Z * variance**0.5)
-    low, high, kept = (min(1.0, max(0.0, v)) for v in (*ends, value))
+    half = Z * variance**0.5
+    low, high, kept = (min(1.0, max(0.0, v)) for v in (value - half, value + half, value))
     return CorrectedMean(kept, (low, high), "the judge errs on these texts as often as on those of the audit")
 
 
@@ -301,15 +322,17 @@ def corrected_printout(
         run = read_run(runs[0])
         shares = corrected_shares(rated, passes, judge_errors(run, passes))
         rates = flip_rates(run, passes)
-        seen = ((share.judge, share.metric) for share in shares)
-        flips = {(j, metric): rates[j][metric] for j, metric in seen if metric in rates.get(j, {})}
-    parts: list[Part] = []
-    if means:
-        parts += _mean_parts(means)
+        for share in shares:
+            rate = rates.get(share.judge, {}).get(share.metric)
+            if rate:
+                flips[share.judge, share.metric] = rate
+    parts: list[Part] = [*_mean_parts(means)] if means else []
     if shares and passes is not None:
         parts += _share_parts(shares, passes)
-    parts += (f"  note: {flip_words(judge, metric, rate)}" for (judge, metric), rate in flips.items())
-    rows = [{"judge": j, "metric": metric, **asdict(rate)} for (j, metric), rate in flips.items()]
+    rows = []
+    for (judge, metric), rate in flips.items():
+        parts.append(f"  note: {flip_words(judge, metric, rate)}")
+        rows.append({"judge": judge, "metric": metric, **asdict(rate)})
     content = {"means": [asdict(m) for m in means], "shares": [asdict(s) for s in shares], "flips": rows}
     return Printout(parts, {"schema": SCHEMA, **content})
 
@@ -339,14 +362,14 @@ _NAMES: tuple[Column[Any], ...] = (
     Column("system", lambda each: each.system, right=False),
     Column("texts", lambda each: each.texts),
 )
-_MEANS: tuple[Column["SystemMean"], ...] = (
+_MEANS: tuple[Column[SystemMean], ...] = (
     *_NAMES,
     Column("scored by people", lambda each: each.labelled),
     Column("judge alone", lambda each: each.judged, _decimals),
     replace(_CORRECTED, heading="people alone").on(lambda each: each.human),
     _CORRECTED.on(lambda each: each.corrected),
 )
-_SHARES: tuple[Column["SystemShare"], ...] = (
+_SHARES: tuple[Column[SystemShare], ...] = (
     *_NAMES,
     Column("judge alone", lambda each: each.judged, _per_cent),
     Column("good ones pass", lambda each: each.sensitivity, _per_cent),
@@ -355,14 +378,14 @@ _SHARES: tuple[Column["SystemShare"], ...] = (
 )
 
 
-def _mean_parts(means: "list[SystemMean]") -> Iterator[Part]:
+def _mean_parts(means: list[SystemMean]) -> Iterator[Part]:
     yield Table("mean human score of all texts, 95 %", _MEANS, means)
     yield from _note("corrected by prediction-powered inference (PPI++)", [m.corrected for m in means])
     if any(m.corrected is None for m in means):
         yield "  note: a dash: fewer than two texts with a human score, or fewer than two without"
 
 
-def _share_parts(shares: "list[SystemShare]", passes: float) -> Iterator[Part]:
+def _share_parts(shares: list[SystemShare], passes: float) -> Iterator[Part]:
     yield Table(f"share of good texts (score {passes:g} or more), 95 %", _SHARES, shares)
     yield from _note("corrected by Rogan and Gladen", [s.corrected for s in shares])
     yield "  note: originals and harmless edits of the run count as good texts, degraded ones as bad"
@@ -370,7 +393,7 @@ def _share_parts(shares: "list[SystemShare]", passes: float) -> Iterator[Part]:
         yield "  note: a dash: this judge passes bad texts as often as good ones, so its shares say nothing"
 
 
-def _note(how: str, means: "list[CorrectedMean | None]") -> Iterator[Part]:
+def _note(how: str, means: list[CorrectedMean | None]) -> Iterator[Part]:
     assumes = next((each.assumes for each in means if each), "")
     if assumes:
         yield f"  note: {how}; it assumes that {assumes}"

@@ -1,5 +1,8 @@
 """Correlations of a judge's scores with human ones at three levels, with bootstrap intervals over sources.
 
+Each level (`_AT`) takes the scores and a row of weights for the sources as they are and for each resample,
+and gives one value a row: a resample is a change of weights, so nothing is drawn again.
+
 All coefficients are one (Daniels 1944): the cosine of how every two points differ on both sides, by their
 values (Pearson), their ranks (Spearman) or the sign alone (Kendall).
 """
@@ -90,10 +93,12 @@ def row_correlations(x: Floats, y: Floats, coefficient: Coefficient) -> Floats:
     or with constant values.
     """
     a, b = _differences(x, coefficient), _differences(y, coefficient)
-    cross, aa, bb = ((one * other).sum(axis=(-2, -1)) for one, other in ((a, b), (a, a), (b, b)))
+    cross, aa, bb = (product.sum(axis=(-2, -1)) for product in (a * b, a * a, b * b))
     n = (~np.isnan(x)).sum(axis=-1)
-    tau_c = coefficient == "kendall-c"
-    value = _tau_c(cross, n, np.minimum(_distinct(x), _distinct(y))) if tau_c else _cosine(cross, aa, bb)
+    if coefficient == "kendall-c":
+        value = _tau_c(cross, n, np.minimum(_distinct(x), _distinct(y)))
+    else:
+        value = _cosine(cross, aa, bb)
     return np.where(n < FEWEST, np.nan, value)
 
 
@@ -136,11 +141,17 @@ def _per_source(x: Floats, y: Floats, coefficient: Coefficient, weights: Floats)
 def _system(x: Floats, y: Floats, coefficient: Coefficient, weights: Floats) -> tuple[Floats, int, int]:
     """The correlation of the means of the systems."""
     defined = ~np.isnan(x)
-    means = [
-        np.column_stack([_mean(weights[:, d], v[d]) for v, d in zip(side.T, defined.T, strict=True)])
-        for side in (x, y)
-    ]
-    return row_correlations(means[0], means[1], coefficient), int(defined.any(axis=0).sum()), 0
+    a, b = _system_means(x, weights), _system_means(y, weights)
+    return row_correlations(a, b, coefficient), int(defined.any(axis=0).sum()), 0
+
+
+def _system_means(scores: Floats, weights: Floats) -> Floats:
+    """The mean score of each system (column) by each row of weights."""
+    means = []
+    for of_system in scores.T:
+        defined = ~np.isnan(of_system)
+        means.append(_mean(weights[:, defined], of_system[defined]))
+    return np.column_stack(means)
 
 
 def _mean(weights: Floats, values: Floats) -> Floats:
@@ -153,7 +164,8 @@ def _mean(weights: Floats, values: Floats) -> Floats:
 def _pooled(x: Floats, y: Floats, coefficient: Coefficient, weights: Floats) -> tuple[Floats, int, int]:
     """The correlation over all items; an item of a source that was drawn twice counts twice."""
     defined = ~np.isnan(x)
-    source, (a, b) = np.nonzero(defined)[0], (side[defined] for side in (x, y))
+    a, b = x[defined], y[defined]
+    source = np.nonzero(defined)[0]
     n = len(a)
     if n < FEWEST:
         return np.full(len(weights), np.nan), n, 0
@@ -163,9 +175,10 @@ def _pooled(x: Floats, y: Floats, coefficient: Coefficient, weights: Floats) -> 
     np.add.at(of_source, (source, which.ravel()), 1)
     if coefficient == "spearman":  # ranks change with each resample
         return _weighted_spearman(points[:, 0], points[:, 1], weights @ of_source), n, 0
-    apart = [_differences(side, coefficient) for side in points.T]
+    a_apart, b_apart = (_differences(side, coefficient) for side in points.T)
     # Sums over the points of every two sources, so that a resample is a quadratic form.
-    forms = [of_source @ (one * other) @ of_source.T for one, other in (apart, apart[:1] * 2, apart[1:] * 2)]
+    products = (a_apart * b_apart, a_apart * a_apart, b_apart * b_apart)
+    forms = [of_source @ product @ of_source.T for product in products]
     cross, aa, bb = (((weights @ form) * weights).sum(axis=1) for form in forms)
     if coefficient == "kendall-c":
         fewest = np.full(len(weights), float(min(len(set(a)), len(set(b)))))
@@ -176,8 +189,8 @@ def _pooled(x: Floats, y: Floats, coefficient: Coefficient, weights: Floats) -> 
 def _weighted_spearman(a: Floats, b: Floats, weights: Floats) -> Floats:
     """By the ranks that the points have if each counts as often as a row of weights says."""
     half = weights.sum(axis=1, keepdims=True) / 2  # the mean rank
-    ranks = [weights @ ((v[:, None] < v) + 0.5 * (v[:, None] == v)) - half for v in (a, b)]
-    products = (ranks[0] * ranks[1], ranks[0] ** 2, ranks[1] ** 2)
+    a_rank, b_rank = (weights @ ((v[:, None] < v) + 0.5 * (v[:, None] == v)) - half for v in (a, b))
+    products = (a_rank * b_rank, a_rank**2, b_rank**2)
     cross, aa, bb = ((weights * product).sum(axis=1) for product in products)
     return _cosine(cross, aa, bb)
 

@@ -1,6 +1,12 @@
-"""`dhp correlate` for pass / fail labels: Cohen's kappa and both error rates of a judge."""
+"""`dhp correlate` for pass / fail labels: Cohen's kappa and both error rates of a judge.
+
+Both tables are read as scores of 1 and 0 (`_read`), or the scores of the judge are cut at a mark. Of each
+metric the majorities of raters and of answers are held against each other (`_agreement`). Then follow the
+sentence and the table for people, whose last row of a metric is a judge that always says the same.
+"""
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import NormalDist
@@ -20,7 +26,7 @@ from dhp.plugins.human.scores import (
     shared_items,
     shared_metrics,
 )
-from dhp.report.document import Column, Part, Strong, Table, item
+from dhp.report.document import Column, Part, Strong, Table
 from dhp.report.labels import figure, in_brackets
 from dhp.report.printout import Printout
 from dhp.stats.arrays import Bools, Floats, Ints, cluster_sums
@@ -49,8 +55,8 @@ class Share:
     """A share of texts."""
 
     value: float
-    ci: tuple[float, float]
-    """95 % Wilson interval; texts of one source count as dependent."""
+    ci: tuple[float, float] | None
+    """95 % Wilson interval; texts of one source count as dependent. None for a share that is no estimate."""
     n: int
     """Number of texts."""
 
@@ -109,14 +115,13 @@ def kappa_interval(people: Ints, judge: Ints, clusters: Ints) -> tuple[float, fl
     multiplied by the design effect of the clusters, at least 1. Labels are 1 if a text passes, else 0.
     Clusters are 0, 1, ...: texts with the same one are not independent.
     """
-    counts = np.zeros((2, 2))
-    np.add.at(counts, (people, judge), 1)
+    counts = _table(people, judge)
     n = counts.sum() + 4
     p = (counts + 1) / n
     rows, columns = p.sum(axis=1), p.sum(axis=0)
     kappa = cohens_kappa(p)
     chance = 1 - float(rows @ columns)
-    # Derivative of kappa by the share of each cell.
+    # Derivative of kappa by the share of each cell; kappa is a ratio, so the quotient rule gives one line.
     slope = (np.eye(2) - (1 - kappa) * (columns[:, None] + rows[None, :])) / chance
     variance = float((p * slope**2).sum() - (p * slope).sum() ** 2) / n
     of_text = slope[people, judge] - slope[people, judge].mean()
@@ -126,6 +131,13 @@ def kappa_interval(people: Ints, judge: Ints, clusters: Ints) -> tuple[float, fl
     half = Z * math.sqrt(variance * effect)
     plain = cohens_kappa(counts)
     return max(-1.0, min(kappa - half, plain)), min(1.0, max(kappa + half, plain))
+
+
+def _table(people: Ints, judge: Ints) -> Floats:
+    """Number of texts by what people say (row) and what the judge says (column): 0 for fail, 1 for pass."""
+    counts = np.zeros((2, 2))
+    np.add.at(counts, (people, judge), 1)
+    return counts
 
 
 def label_agreement(
@@ -203,38 +215,37 @@ def _agreement(name: str, metric: str, truth: Scores, scores: Scores, passes: fl
     votes = bool(np.isin(answers[~np.isnan(answers)], (0, 1)).all())
     if votes and passes is not None:  # a mean of 2/3 is a majority, and would miss a mark of 1
         answers = np.where(np.isnan(answers), np.nan, answers >= passes)
-    y, f = mean_over(truth.at(*items)), mean_over(answers)
-    split = (y == 0.5) | (votes & (f == 0.5))
-    both = ~np.isnan(y) & ~np.isnan(f) & ~split
+    labelled, judged = mean_over(truth.at(*items)), mean_over(answers)
+    split = (labelled == 0.5) | (votes & (judged == 0.5))
+    both = ~np.isnan(labelled) & ~np.isnan(judged) & ~split
     if not both.any():
         raise InputError(f"human: no text of judge '{name}' has both a label of '{metric}' and a verdict")
     left_out = int((~np.isnan(mean_over(truth.samples))).sum()) - int(both.sum())
-    people = (y[both] > 0.5).astype(np.intp)
-    judge = ((f[both] > 0.5) if votes or passes is None else (f[both] >= passes)).astype(np.intp)
-    clusters = np.unique(np.nonzero(both)[0], return_inverse=True)[1]
-    counts = [int(((people == y) & (judge == f)).sum()) for y in (1, 0) for f in (1, 0)]
-    kappa = cohens_kappa(np.array(counts, dtype=np.float64).reshape(2, 2))
+    people = (labelled[both] > 0.5).astype(np.intp)
+    passed = judged[both] > 0.5 if votes or passes is None else judged[both] >= passes
+    judge = passed.astype(np.intp)
+    clusters = np.unique(np.nonzero(both)[0], return_inverse=True)[1]  # texts of one source
+    counts = _table(people, judge)
+    kappa = cohens_kappa(counts)
     ci = None if math.isnan(kappa) else kappa_interval(people, judge, clusters)
-    n, needed = len(people), None
+    needed = None
     if ci is not None and ci[0] <= 0 <= ci[1]:
-        needed = examples_to_separate(n, kappa, *ci, 0.0)
-    everywhere = np.ones(n, dtype=bool)
-    agreed = _share(people == judge, everywhere, clusters)
-    assert agreed is not None
+        needed = examples_to_separate(len(people), kappa, *ci, 0.0)
+    (bad_fail, bad_pass), (good_fail, good_pass) = counts.astype(int).tolist()
     return LabelAgreement(
-        name,
-        metric,
-        n,
-        (counts[0], counts[1], counts[2], counts[3]),
-        left_out,
-        agreed,
-        max(people.mean(), 1 - people.mean()).item(),
-        None if ci is None else kappa,
-        ci,
-        _share(judge == 1, people == 1, clusters),
-        _share(judge == 0, people == 0, clusters),
-        _flips(scores, 0.5 if passes is None else passes),
-        needed,
+        judge=name,
+        metric=metric,
+        n=len(people),
+        counts=(good_pass, good_fail, bad_pass, bad_fail),
+        left_out=left_out,
+        agreement=_share(people == judge, clusters),
+        always_same=max(people.mean(), 1 - people.mean()).item(),
+        kappa=None if ci is None else kappa,
+        kappa_ci=ci,
+        true_positive_rate=_share_among(people == 1, judge == 1, clusters),
+        true_negative_rate=_share_among(people == 0, judge == 0, clusters),
+        flips=_flips(scores, 0.5 if passes is None else passes),
+        n_to_decide=needed,
     )
 
 
@@ -251,25 +262,30 @@ def flip_words(judge: str, metric: str, flips: FlipRate) -> str:
     return f"{judge}, {metric}: asked again, the verdict on a text changes in {share} ({flips.n:,} texts)"
 
 
-def _share(right: Bools, of: Bools, clusters: Ints) -> Share | None:
-    """The share of the texts `of` that are `right`."""
-    if not of.any():
-        return None
-    mean = mean_influences(np.where(of, right, np.nan))
+def _share_among(texts: Bools, right: Bools, clusters: Ints) -> Share | None:
+    """The share of these texts that are `right`; None without a text."""
+    return _share(np.where(texts, right, np.nan), clusters) if texts.any() else None
+
+
+def _share(right: Bools | Floats, clusters: Ints) -> Share:
+    """The share of 1 among 1, 0 and NaN."""
+    mean = mean_influences(right.astype(np.float64))
     low, high = map(float, wilson_interval(mean, clusters))
-    return Share(float(mean.value), (0.0, 1.0) if math.isnan(low) else (low, high), int(of.sum()))
+    limits = (0.0, 1.0) if math.isnan(low) else (low, high)
+    return Share(float(mean.value), limits, int(mean.defined.sum()))
 
 
 def label_sentence(each: LabelAgreement) -> str:
     """How far a judge agrees with people, in a sentence."""
-    agreed, limits = each.agreement, each.kappa_ci
-    low, high = agreed.ci
+    agreed, kappa_limits = each.agreement, each.kappa_ci
+    limits = "" if agreed.ci is None else f" ({_percent(agreed.ci[0])} to {_percent(agreed.ci[1])})"
     about = "" if each.metric == LABEL else f" by {each.metric}"
-    kappa = "" if limits is None else f"; kappa {each.kappa:.2f} ({limits[0]:.2f} to {limits[1]:.2f})"
+    kappa = ""
+    if kappa_limits is not None:
+        kappa = f"; kappa {each.kappa:.2f} ({kappa_limits[0]:.2f} to {kappa_limits[1]:.2f})"
     return (
-        f"{each.judge} agrees with people on {_percent(agreed.value)} of {each.n:,} texts{about} "
-        f"({_percent(low)} to {_percent(high)}); one that always says the same would on "
-        f"{_percent(each.always_same)}{kappa}"
+        f"{each.judge} agrees with people on {_percent(agreed.value)} of {each.n:,} texts{about}{limits}; "
+        f"one that always says the same would on {_percent(each.always_same)}{kappa}"
     )
 
 
@@ -277,39 +293,22 @@ def label_printout(ratings: "pd.DataFrame", human: "pd.DataFrame", passes: float
     """The agreement of the judges in a table; parameters and errors as of `label_agreement`."""
     agreements = label_agreement(ratings, human, passes)
     parts: list[Part] = [*(Strong(label_sentence(each)) for each in agreements), "", label_table(agreements)]
-    parts += (
-        f"  note: {flip_words(each.judge, each.metric, each.flips)}"
-        for each in agreements
-        if each.flips is not None
-    )
+    for each in agreements:
+        if each.flips is not None:
+            parts.append(f"  note: {flip_words(each.judge, each.metric, each.flips)}")
     for metric in dict.fromkeys(each.metric for each in agreements):
         left_out = [each.left_out for each in agreements if each.metric == metric]
-        most = max(left_out)
-        if most:
-            range_text = f"{min(left_out)} to {most}" if min(left_out) < most else str(most)
-            parts.append(
-                f"  note: {metric}: labelled texts without a verdict, or split in halves: {range_text}"
-            )
+        if max(left_out):
+            number = lowest_to_highest(left_out)
+            parts.append(f"  note: {metric}: labelled texts without a verdict, or split in halves: {number}")
     rows = [{**asdict(each), "verdict": each.verdict} for each in agreements]
     return Printout(parts, {"schema": SCHEMA, "agreement": rows})
 
 
-_Rate = tuple[float | None, tuple[float, float] | None]
-"""A figure with its limits, if it has any."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A judge, or one that always says the same, as the table shows it."""
-
-    judge: str
-    metric: str
-    n: int
-    agreement: _Rate
-    kappa: _Rate
-    good_pass: _Rate
-    bad_fail: _Rate
-    decided: str
+def lowest_to_highest(numbers: Sequence[int]) -> str:
+    """A number that may differ from judge to judge or metric to metric: `5`, or `3 to 5`."""
+    lowest, highest = min(numbers), max(numbers)
+    return f"{lowest} to {highest}" if lowest < highest else str(highest)
 
 
 def _percent(share: float | None) -> str:
@@ -320,71 +319,61 @@ def _percent_limits(ends: tuple[float, float]) -> str:
     return f"[{100 * ends[0]:.0f}, {100 * ends[1]:.0f}]"
 
 
-_RATE = Column[_Rate]("rate", item(0), _percent, ends=item(1), limits_form=_percent_limits)
-_KAPPA = Column[_Rate](
-    "kappa",
-    item(0),
-    lambda kappa: "undefined" if kappa is None else figure(kappa),
-    ends=item(1),
-    limits_form=in_brackets,
+def _decided(each: LabelAgreement) -> str:
+    if each.kappa is None:
+        return "undefined"
+    if each.kappa_ci is None:  # of a judge that always says the same kappa is 0, and nothing is to be decided
+        return ""
+    if each.verdict == "undecided":
+        number = "no number of" if each.n_to_decide is None else f"{each.n_to_decide:,}"
+        return f"{number} labels would decide"
+    return "yes" if each.verdict == "better" else "no, below"
+
+
+_SHARE = Column["Share | None"](
+    "share",
+    lambda share: None if share is None else share.value,
+    _percent,
+    ends=lambda share: None if share is None else share.ci,
+    limits_form=_percent_limits,
 )
-_COLUMNS: tuple[Column[_Row], ...] = (
-    Column("judge", lambda row: row.judge, names=True, right=False),
-    Column("metric", lambda row: row.metric, right=False),
-    Column("texts", lambda row: row.n),
-    replace(_RATE, heading="agreement").on(lambda row: row.agreement),
-    _KAPPA.on(lambda row: row.kappa),
-    replace(_RATE, heading="good ones pass").on(lambda row: row.good_pass),
-    replace(_RATE, heading="bad ones fail").on(lambda row: row.bad_fail),
-    Column("kappa above 0", lambda row: row.decided, right=False),
+_COLUMNS: tuple[Column[LabelAgreement], ...] = (
+    Column("judge", lambda each: each.judge, names=True, right=False),
+    Column("metric", lambda each: each.metric, right=False),
+    Column("texts", lambda each: each.n),
+    replace(_SHARE, heading="agreement").on(lambda each: each.agreement),
+    Column(
+        "kappa",
+        lambda each: each.kappa,
+        lambda kappa: "undefined" if kappa is None else figure(kappa),
+        ends=lambda each: each.kappa_ci,
+        limits_form=in_brackets,
+    ),
+    replace(_SHARE, heading="good ones pass").on(lambda each: each.true_positive_rate),
+    replace(_SHARE, heading="bad ones fail").on(lambda each: each.true_negative_rate),
+    Column("kappa above 0", _decided, right=False),
 )
 
 
-def label_table(agreements: list[LabelAgreement]) -> Table[_Row]:
+def label_table(agreements: list[LabelAgreement]) -> Table[LabelAgreement]:
     """A row a judge and metric; after those of each metric a judge that always says the same."""
     rows = []
     for metric in dict.fromkeys(each.metric for each in agreements):
         judges = [each for each in agreements if each.metric == metric]
-        rows += [_row(each) for each in judges]
-        rows.append(_always_the_same(max(judges, key=lambda each: each.n)))
+        rows += [*judges, _always_the_same(max(judges, key=lambda each: each.n))]
     return Table("pass / fail labels of people: Cohen's kappa and both rates, 95 %", _COLUMNS, rows)
 
 
-def _row(each: LabelAgreement) -> _Row:
-    kappa: _Rate = (None, None)
-    if each.kappa is not None and each.kappa_ci is not None:
-        kappa = (each.kappa, each.kappa_ci)
-    decided = {"better": "yes", "worse": "no, below", "undefined": "undefined"}.get(each.verdict)
-    if decided is None:
-        number = "no number of" if each.n_to_decide is None else f"{each.n_to_decide:,}"
-        decided = f"{number} labels would decide"
-    return _Row(
-        each.judge,
-        each.metric,
-        each.n,
-        _rate(each.agreement),
-        kappa,
-        _rate(each.true_positive_rate),
-        _rate(each.true_negative_rate),
-        decided,
-    )
-
-
-def _rate(share: Share | None) -> _Rate:
-    return (None, None) if share is None else (share.value, share.ci)
-
-
-def _always_the_same(judged: LabelAgreement) -> _Row:
+def _always_the_same(judged: LabelAgreement) -> LabelAgreement:
     """A judge that says of each of these texts what people say of most."""
     good = judged.counts[0] + judged.counts[1]
-    good_pass = 1.0 if 2 * good >= judged.n else 0.0
-    return _Row(
-        "always the same",
-        judged.metric,
-        judged.n,
-        (judged.always_same, None),
-        (0.0, None),
-        (good_pass, None),
-        (1 - good_pass, None),
-        "",
+    says_pass = 1.0 if 2 * good >= judged.n else 0.0
+    return replace(
+        judged,
+        judge="always the same",
+        agreement=Share(judged.always_same, None, judged.n),
+        kappa=0.0,
+        kappa_ci=None,
+        true_positive_rate=Share(says_pass, None, good),
+        true_negative_rate=Share(1 - says_pass, None, judged.n - good),
     )

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.numbers import number_hint, numbers_of
@@ -107,11 +106,12 @@ def scores_by_metric(frame: "pd.DataFrame") -> dict[str, Scores]:
     import pandas as pd
 
     by_metric = {}
-    kinds = [c for c in ("sample", "rater") if c in frame]
+    axes = [c for c in ("sample", "rater") if c in frame]
     for metric, part in frame.groupby("metric", sort=False):
         source, sources = pd.factorize(part["source"])
         system, systems = pd.factorize(part["system"])
-        sample = pd.factorize(pd.Series(list(zip(*(part[c] for c in kinds), strict=True))))[0] if kinds else 0
+        # Samples and raters are one axis: what tells two scores of one item apart.
+        sample = part.groupby(axes, sort=False, dropna=False).ngroup().to_numpy() if axes else 0
         values = np.full((int(np.max(sample, initial=0)) + 1, len(sources), len(systems)), np.nan)
         values[sample, source, system] = part["score"].to_numpy()
         by_metric[str(metric)] = Scores(tuple(sources), tuple(systems), values)
@@ -123,9 +123,9 @@ def judges(frame: "pd.DataFrame") -> dict[str, "pd.DataFrame"]:
     keys = [c for c in ("model", "protocol") if c in frame]
     if not keys:
         return {"judge": frame}
-    named = frame[keys[0]] if len(keys) == 1 else frame["model"] + " (" + frame["protocol"] + ")"
-    if len(keys) > 1 and frame["protocol"].nunique() == 1:
-        named = frame["model"]
+    named = frame[keys[0]]
+    if len(keys) > 1 and frame["protocol"].nunique() > 1:
+        named = frame["model"] + " (" + frame["protocol"] + ")"
     return {str(name): part for name, part in frame.groupby(named, sort=False)}
 
 
@@ -203,18 +203,3 @@ def rater_agreement(samples: Floats) -> RaterAgreement | None:
     per_item = float(ratings[ratings > 1].mean())
     reliability = per_item * alpha / (1 + (per_item - 1) * alpha) if alpha > 0 else 0.0
     return RaterAgreement(len(samples), alpha, math.sqrt(reliability))
-
-
-def scores_by(metrics: dict[str, Scores], metric: str) -> Scores | None:
-    """The scores by a metric; those of a judge with an only metric go with any."""
-    return metrics.get(metric) or (next(iter(metrics.values())) if len(metrics) == 1 else None)
-
-
-def items_of_all(
-    human: Scores, first: Scores, second: Scores
-) -> tuple[Floats, Floats, Floats, npt.NDArray[np.intp], Sequence[str]]:
-    """Mean scores of the items that all three have, the number of each item's source, and its system."""
-    h, a, b = (mean_over(s.at(human.sources, human.systems)) for s in (human, first, second))
-    defined = ~(np.isnan(h) | np.isnan(a) | np.isnan(b))
-    row, column = np.nonzero(defined)
-    return h[defined], a[defined], b[defined], row, [human.systems[k] for k in column]

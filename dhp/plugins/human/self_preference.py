@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from dhp.core.errors import InputError
 from dhp.plugins.human.correlation import RESAMPLES
-from dhp.plugins.human.scores import human_scores, items_of_all, scores_by, scores_by_judge
+from dhp.plugins.human.scores import human_scores, mean_over, scores_by_judge
 from dhp.stats.arrays import Bools, Floats
 
 if TYPE_CHECKING:
@@ -57,10 +57,17 @@ def self_preference(
     preferences = []
     for name, metrics in of_family.items():
         for metric, truth in people.items():
-            scores = scores_by(metrics, metric)
+            scores = metrics.get(metric)
+            if scores is None and len(metrics) == 1:  # a judge with an only metric is held against each
+                (scores,) = metrics.values()
             if scores is None:
                 continue
-            h, j, _, sources, systems = items_of_all(truth, scores, scores)
+            human_means = mean_over(truth.samples)
+            judge_means = mean_over(scores.at(truth.sources, truth.systems))
+            both = ~np.isnan(human_means) & ~np.isnan(judge_means)
+            h, j = human_means[both], judge_means[both]
+            sources, places = np.nonzero(both)
+            systems = [truth.systems[place] for place in places]
             mine = np.array([family.lower() in system.lower() for system in systems], dtype=bool)
             if not mine.any() or mine.all():
                 which = "no" if not mine.any() else "every"
@@ -79,19 +86,18 @@ def self_preference(
 def _difference(
     gap: Floats, mine: Bools, sources: npt.NDArray[np.intp], resamples: int, seed: int
 ) -> tuple[float, tuple[float, float] | None]:
-    _, source_index = np.unique(sources, return_inverse=True)
-    sums = [
-        np.bincount(source_index, weights=v, minlength=source_index.max() + 1)
-        for v in (np.where(mine, gap, 0.0), np.where(mine, 0.0, gap), mine * 1.0, ~mine * 1.0)
-    ]
-    table = np.column_stack(sums)
-    counts = np.random.default_rng(seed).multinomial(
-        len(table), np.full(len(table), 1 / len(table)), resamples
-    )
-    total = table.sum(axis=0)
-    drawn = counts @ table
-    drawn = drawn[(drawn[:, 2:] > 0).all(axis=1)]
-    value = float(total[0] / total[2] - total[1] / total[3])
+    """The mean gap of one's own texts less that of others, and its interval over resampled sources."""
+    # A resample of sources counts their sums: gaps of own texts and of others, numbers of both.
+    of_texts = np.column_stack([np.where(mine, gap, 0.0), np.where(mine, 0.0, gap), mine, ~mine])
+    _, source = np.unique(sources, return_inverse=True)
+    of_sources = np.zeros((source.max() + 1, 4))
+    np.add.at(of_sources, source, of_texts)
+    n = len(of_sources)
+    counts = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), resamples)
+    drawn = counts @ of_sources
+    drawn = drawn[(drawn[:, 2:] > 0).all(axis=1)]  # without texts of either side there is no difference
+    gap_of_family, gap_of_others, family_texts, other_texts = of_sources.sum(axis=0)
+    value = float(gap_of_family / family_texts - gap_of_others / other_texts)
     if not len(drawn):
         return value, None
     low, high = np.quantile(drawn[:, 0] / drawn[:, 2] - drawn[:, 1] / drawn[:, 3], [0.025, 0.975])

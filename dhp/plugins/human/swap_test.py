@@ -34,10 +34,11 @@ def swap_test(
     """
     defined = ~(np.isnan(human) | np.isnan(first) | np.isnan(second))
     n = int(defined.sum())
-    sides = [_standardised(v[defined]) for v in (human, first, second)] if n >= FEWEST else [None]
-    if any(v is None for v in sides):
+    if n < FEWEST:
         return None
-    h, one, other = (v for v in sides if v is not None)
+    h, one, other = (_standardised(v[defined]) for v in (human, first, second))
+    if h is None or one is None or other is None:
+        return None
     # Swapped, the judges are middle + coin * half and middle - coin * half: their means, squares and products
     # with h are sums over coins, and one product of matrices gives them all.
     middle, half = (one + other) / 2, (one - other) / 2
@@ -46,9 +47,9 @@ def swap_test(
     mean, observed = float((h * middle).mean()), float((h * (one - other)).mean())
     drawn = (mean + along) / np.sqrt(1 + 2 * mixed - shift**2)
     drawn -= (mean - along) / np.sqrt(1 - 2 * mixed - shift**2)
-    beyond = 1e-9
-    greater = int((drawn >= observed - beyond).sum())
-    further = int((np.abs(drawn) >= abs(observed) - beyond).sum())
+    rounding = 1e-9  # a swap that changes nothing counts, however it was summed
+    greater = int((drawn >= observed - rounding).sum())
+    further = int((np.abs(drawn) >= abs(observed) - rounding).sum())
     return Swap(observed, (greater + 1) / (resamples + 1), (further + 1) / (resamples + 1), n)
 
 
