@@ -5,6 +5,8 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 
@@ -20,21 +22,50 @@ CHECKOUT = Path(dhp.__file__).parents[1]
 PARTS = ("dhp", "perturbations", "expert_weights", "datasets", "protocols", "pyproject.toml")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [path.parent.name for path in CHECKOUT.glob("dhp/plugins/*/__init__.py")])
-def test_the_first_command_runs_without_a_plugin(name: str, tmp_path: Path) -> None:
-    """Neither code nor bundled texts need any of them, and content can be read as a whole."""
+NAMES = sorted(path.parent.name for path in CHECKOUT.glob("dhp/plugins/*/__init__.py"))
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package and its content."""
+    folder = tmp_path_factory.mktemp("copy")
     for part in PARTS:
         path = CHECKOUT / part
-        (shutil.copytree if path.is_dir() else shutil.copy)(path, tmp_path / part)
-    shutil.rmtree(tmp_path / "dhp" / "plugins" / name)
-    first = "-m dhp.benchmark --model mock/ideal --dataset mini --n 5 --quiet --out out".split()
-    done = subprocess.run([sys.executable, *first], cwd=tmp_path, capture_output=True, text=True)
+        (shutil.copytree if path.is_dir() else shutil.copy)(path, folder / part)
+    return folder
+
+
+@contextmanager
+def without(copy: Path, names: Sequence[str]) -> Iterator[None]:
+    """Within it these plug-ins lie elsewhere."""
+    for name in names:
+        (copy / "dhp" / "plugins" / name).rename(copy / name)
+    yield
+    for name in names:
+        (copy / name).rename(copy / "dhp" / "plugins" / name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_the_first_command_runs_without_a_plugin(name: str, copy: Path, tmp_path: Path) -> None:
+    """Neither code nor bundled texts need any of them."""
+    first = (
+        f"-m dhp.benchmark --model mock/ideal --dataset mini --n 5 --quiet --out {tmp_path / 'out'}".split()
+    )
+    with without(copy, [name]):
+        done = subprocess.run([sys.executable, *first], cwd=copy, capture_output=True, text=True)
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
     assert len(json.loads((tmp_path / "out" / "results.json").read_text())) == 6
-    check = [sys.executable, "-m", "dhp", "data", "check"]
-    checked = subprocess.run(check, cwd=tmp_path, capture_output=True, text=True)
-    assert checked.returncode == 0, checked.stderr
+
+
+@pytest.mark.slow
+def test_content_is_whole_without_any_plugin(copy: Path) -> None:
+    with without(copy, NAMES):
+        check = [sys.executable, "-m", "dhp", "data", "check"]
+        done = subprocess.run(check, cwd=copy, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "ok  suite summeval" in done.stdout
+    assert "conversations" not in done.stdout
 
 
 def test_content_names_no_perturber_of_a_plugin() -> None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from random import Random
 from typing import Any
 
@@ -34,16 +35,16 @@ def result_ignored(text: str, rng: Random, *, example: Example, count: int | str
     picked = chosen(range(len(known)), count, rng, "numbers from tools")
     taken = by_tools | by_others | _numbers([answer])
     changed: dict[str, str] = {}
-    for i in picked:
-        changed[known[i]] = _other_number(known[i], taken, rng)
-        taken.add(_plain(changed[known[i]]))
+    for number in (known[i] for i in picked):
+        changed[number] = _other_number(number, taken, rng)
+        taken.add(_plain(changed[number]))
     changed_answer = _NUMBER.sub(lambda match: changed.get(match[0], match[0]), answer)
     edited = with_texts(judged, {place: changed_answer})
     return replace(edited, asked=len(picked), made=len(picked))
 
 
 def _numbers(texts: Iterable[str]) -> set[str]:
-    return {_plain(number) for text in texts for number in _NUMBER.findall(text)}
+    return set(map(_plain, chain.from_iterable(map(_NUMBER.findall, texts))))
 
 
 def _plain(number: str) -> str:
@@ -116,7 +117,7 @@ def call_claimed(text: str, rng: Random, *, example: Example, count: int | str) 
     """
     judged = Judged.of(example)
     last = judged.answers[-1] if judged.answers else 0
-    made = [call for i in judged.calling if i < last for call in judged.turns[i].calls]
+    made = [*chain.from_iterable(turn.calls for turn in judged.turns[:last])]
     answer = judged.turns[last].text if judged.answers else ""
     claimed = [call for call in made if _is_claimed(call, answer)]
     if made and not claimed:
@@ -139,6 +140,7 @@ _LOOKS = re.compile(
 """Names of calls that only look."""
 _NAME_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _LEAST_LETTERS = 4
+"""Of an argument or a word that is looked for: shorter ones stand in any answer."""
 _STEM = 5
 """Letters by which a word of a name is found in another form: `refund` in "refunded"."""
 _MOST_OF_ANSWER = 0.5
@@ -149,11 +151,10 @@ def _is_claimed(call: Call, answer: str) -> bool:
     """Whether an answer says what a call did, or with what."""
     lowered = answer.lower()
     arguments = [str(value) for value in call.values.values() if isinstance(value, str | int | float)]
-    if any(
-        len(each) > _MOST_OF_ANSWER * len(answer) and each.lower() in lowered for each in arguments if answer
-    ):
+    repeated = [each for each in arguments if each.lower() in lowered]
+    if any(len(each) > _MOST_OF_ANSWER * len(answer) for each in repeated):
         return False
-    if any(len(each) >= _LEAST_LETTERS and each.lower() in lowered for each in arguments):
+    if any(len(each) >= _LEAST_LETTERS for each in repeated):
         return True
     words = [word.lower() for word in _NAME_WORD.findall(call.name) if not _LOOKS.fullmatch(word)]
     return any(len(word) >= _LEAST_LETTERS and word[:_STEM] in lowered for word in words)

@@ -1,4 +1,4 @@
-"""What all faults share: which turns are changed.
+"""Which turns a fault changes.
 
 A fault changes turns of the assistant in the judged part alone. `count` is the number of turns, or "all";
 if there are not as many, the fault is not applicable.

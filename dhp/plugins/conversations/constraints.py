@@ -1,4 +1,9 @@
-"""Constraints of a system message on the form of answers, and their breach."""
+"""Constraints of a system message on the form of answers, and their breach.
+
+`constraints` reads them by patterns: length, language, first and last words, format. Each knows whether an
+answer keeps it and how to break it (`Constraint`). `constraint_broken` breaks one that all answers keep, if
+the others are kept then.
+"""
 
 import json
 import re
@@ -49,21 +54,25 @@ def constraint_broken(
         raise NotApplicable("no constraint on form in the system message")
     places = latest(judged.answers, count, "answers")
     answers = [judged.turns[place].text for place in places]
-    kept = [each for each in known if all(map(each.holds, answers))]
+    kept = [each for each in known if _all_hold(each, answers)]
     if not kept:
         raise NotApplicable("the answers keep no constraint on form")
     for each in drawn(kept, rng):
         texts = [each.broken(answer) for answer in answers]
-        is_broken = not any(map(each.holds, texts))
-        if is_broken and all(other is each or all(map(other.holds, texts)) for other in kept):
+        others = [other for other in kept if other is not each]
+        broken_alone = not any(map(each.holds, texts)) and all(_all_hold(other, texts) for other in others)
+        if broken_alone:
             return with_texts(judged, dict(zip(places, texts, strict=True)))
     raise NotApplicable("no constraint can be broken without another one")
 
 
+def _all_hold(constraint: Constraint, answers: Sequence[str]) -> bool:
+    return all(map(constraint.holds, answers))
+
+
 _NO = r"\b(?:no|not|never|without|avoid)\b[^.\n]{0,25}\b"
-_NUMBERS = dict(
-    zip("one two three four five six seven eight nine ten".split(), range(1, 11), strict=True)
-) | {"a single": 1}
+_WORDS = "one two three four five six seven eight nine ten".split()
+_NUMBERS = {word: number for number, word in enumerate(_WORDS, 1)} | {"a single": 1}
 _LENGTH = re.compile(
     r"\b(?:at most|no more than|not more than|maximum of|up to|to|in|within|under)\s+"
     rf"(\d+|{'|'.join(_NUMBERS)})\s+(?:\w+\s+)?(word|sentence)s?\b",
@@ -88,9 +97,10 @@ def constraints(system: str, closing: Mapping[str, Sequence[str]], language: str
     answer.
     """
     closings = closing.get(language, ())
-    for number, unit in _LENGTH.findall(system) if closings else ():
-        most = _NUMBERS.get(number.lower()) or int(number)
-        yield _of_length(most, words if unit.lower() == "word" else sentences, closings)
+    if closings:  # the sentences that make an answer too long
+        for number, unit in _LENGTH.findall(system):
+            most = _NUMBERS.get(number.lower()) or int(number)
+            yield _of_length(most, words if unit.lower() == "word" else sentences, closings)
     for name in _LANGUAGE.findall(system):
         yield _without(closing["de" if name.lower() == "english" else "en"])
     yield from map(_beginning_with, _FIRST.findall(system))

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Literal, get_args
 
 from dhp.core.errors import NotApplicable
@@ -136,7 +137,7 @@ class Judged:
 
 def transcript(turns: Iterable[Turn]) -> str:
     """The turns as plain text. Only labels begin a line; whatever was said is indented."""
-    return "\n".join(line for turn in turns for line in _lines(turn))
+    return "\n".join(chain.from_iterable(map(_lines, turns)))
 
 
 def _lines(turn: Turn) -> Iterator[str]:
@@ -163,20 +164,19 @@ def json_text(value: object) -> str:
 
 def to_json(turns: Sequence[Turn]) -> str:
     """The turns as a field of an example holds them."""
-    return json_text(
-        [
-            [t.role, t.text, [[c.id, c.name, c.arguments] for c in t.calls], t.result_of, t.error]
-            for t in turns
-        ]
-    )
+    rows = []
+    for turn in turns:
+        calls = [[call.id, call.name, call.arguments] for call in turn.calls]
+        rows.append([turn.role, turn.text, calls, turn.result_of, turn.error])
+    return json_text(rows)
 
 
 def from_json(text: str) -> Turns:
     """The turns of `to_json`."""
-    return tuple(
-        Turn(role, text_of, tuple(Call(*call) for call in calls), result_of, error)
-        for role, text_of, calls, result_of, error in json.loads(text)
-    )
+    turns = []
+    for role, words, calls, result_of, error in json.loads(text):
+        turns.append(Turn(role, words, tuple(Call(*call) for call in calls), result_of, error))
+    return tuple(turns)
 
 
 def split_example(example: Example) -> tuple[list[str], Callable[[Sequence[str]], str]]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from dhp.plugins.conversations.formats import INPUT, inner
 
 _KEYS = ("messages", "turns", "observations", "traceId", "trace_id")
 _LONGEST_LINE = 2**24
+"""Bytes of a first line that are looked at."""
 
 
 def open_rows(source: str | Rows, certain: bool) -> Table | None:
@@ -30,7 +32,8 @@ def open_rows(source: str | Rows, certain: bool) -> Table | None:
         data = read_eval_file(path) if suffix == LOG_SUFFIX else read_json(path, careless=True)
         entries = [each for each in _entries(data) if isinstance(each, dict)]
         rows = [Row(f"{path}: entry {i}", each) for i, each in enumerate(entries, 1)]
-        return table(str(path), dict.fromkeys(c for row in rows for c in row.values), rows) if rows else None
+        columns = dict.fromkeys(chain.from_iterable(entries))
+        return table(str(path), columns, rows) if rows else None
     if not certain and not _begins_so(path, suffix):
         return None
     return read_table(path, broken=True)
@@ -49,12 +52,17 @@ def _begins_so(path: Path, suffix: str) -> bool:
 
 def _entries(data: Any) -> Sequence[Any]:
     """The entries of a JSON file: of a list, a log of inspect_ai, a page of langfuse, spans, a test run."""
+    if isinstance(data, list):
+        is_conversation = all(isinstance(each, dict) and "role" in each for each in data)
+        return [{"messages": data}] if data and is_conversation else data
     if not isinstance(data, dict):
-        alone = isinstance(data, list) and all(isinstance(each, dict) and "role" in each for each in data)
-        return [{"messages": data}] if alone and data else data if isinstance(data, list) else []
+        return []
     if "resourceSpans" in data:
-        scopes = [scope for each in inner(data, "resourceSpans") for scope in inner(each, "scopeSpans")]
-        return [span for scope in scopes for span in inner(scope, "spans")]
+        spans = []
+        for resource in inner(data, "resourceSpans"):
+            for scope in inner(resource, "scopeSpans"):
+                spans += inner(scope, "spans")
+        return spans
     run = data.get("testRunData", data)
     for key in ("samples", "data", "conversationalTestCases", "conversational_test_cases", "goldens"):
         if isinstance(run, dict) and isinstance(run.get(key), list) and run[key]:

@@ -1,4 +1,9 @@
-"""Conversations in rows of OpenAI, inspect_ai, Anthropic, deepeval, OpenTelemetry and langfuse."""
+"""Conversations in rows of OpenAI, inspect_ai, Anthropic, deepeval, OpenTelemetry and langfuse.
+
+`reader_of` tells by the columns which of four readers takes the rows: `of_messages`, `of_turns`, `of_spans`
+or `of_observations`. Each makes messages or turns, which `dhp.plugins.conversations.messages` checks. Spans
+and observations of one conversation stand in several rows; the last one holds what was said before.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -86,12 +91,8 @@ def _resolved(value: Any, attachments: Any) -> Any:
     """Messages of inspect_ai with long texts instead of the names under which they are kept."""
     if not isinstance(attachments, Mapping) or not attachments:
         return value
-    if isinstance(value, str):
-        return (
-            attachments.get(value.removeprefix(_ATTACHMENT), value)
-            if value.startswith(_ATTACHMENT)
-            else value
-        )
+    if isinstance(value, str) and value.startswith(_ATTACHMENT):
+        return attachments.get(value.removeprefix(_ATTACHMENT), value)
     if isinstance(value, list):
         return [_resolved(each, attachments) for each in value]
     if isinstance(value, dict):
@@ -147,13 +148,9 @@ def of_spans(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Found]:
         instructions = _listed(row, values, _INSTRUCTIONS)
         if instructions:
             messages.insert(0, {"role": "system", "parts": instructions})
-        ids = (
-            values.get("gen_ai.conversation.id"),
-            *(row.value(n) for n in ("traceId", "trace_id")),
-            row.place,
-        )
-        name = next(str(each) for each in ids if each)
-        if len(messages) >= len(longest.get(name, ([], row))[0]):
+        trace = row.value("traceId") or row.value("trace_id")
+        name = str(values.get("gen_ai.conversation.id") or trace or row.place)
+        if name not in longest or len(messages) >= len(longest[name][0]):
             longest[name] = messages, row
     for name, (messages, row) in longest.items():
         place = f"{row.place}: {INPUT}"
@@ -172,12 +169,11 @@ def _plain(value: Any) -> Any:
     """A value of OTLP's JSON as plain JSON."""
     if not isinstance(value, dict):
         return value
-    inner = value.get("arrayValue", value.get("kvlistValue"))
-    if isinstance(inner, dict):
-        values = [each for each in inner.get("values", []) if isinstance(each, dict)]
-        if "arrayValue" in value:
-            return [_plain(each) for each in values]
-        return {str(each.get("key")): _plain(each.get("value")) for each in values}
+    if isinstance(value.get("arrayValue"), dict):
+        return [_plain(each) for each in inner(value["arrayValue"], "values") if isinstance(each, dict)]
+    if isinstance(value.get("kvlistValue"), dict):
+        pairs = [each for each in inner(value["kvlistValue"], "values") if isinstance(each, dict)]
+        return {str(each.get("key")): _plain(each.get("value")) for each in pairs}
     return next(iter(value.values()), None)
 
 
@@ -242,8 +238,7 @@ def reader_of(rows: Table, fields: Mapping[str, str]) -> Reader | None:
         return of_turns
     if any(INPUT in attributes(row) for row in rows.rows[:50]):
         return of_spans
-    if isinstance(first.values.get("observations"), list) or (
-        {"traceId", "trace_id"} & set(rows.columns) and rows.has("type")
-    ):
+    is_observation = rows.has("type") and (rows.has("traceId") or rows.has("trace_id"))
+    if is_observation or isinstance(first.values.get("observations"), list):
         return of_observations
     return None

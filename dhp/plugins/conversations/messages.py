@@ -1,4 +1,8 @@
-"""Messages of OpenAI, inspect_ai, Anthropic and OpenTelemetry as turns; they differ in names alone."""
+"""Messages of OpenAI, inspect_ai, Anthropic and OpenTelemetry as turns; they differ in names alone.
+
+`turns_of` reads one message: its parts are texts, calls or results (`_add_part`). `checked` then looks at the
+turns of a whole conversation: each result follows its call, and the assistant says something.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -54,10 +58,11 @@ def read_messages(place: str, messages: object) -> Turns:
     Raises `InputError` with the place for an empty list, a message without role, a result without call and
     parts of an unknown type.
     """
-    if not listed(place, messages):
+    all_messages = listed(place, messages)
+    if not all_messages:
         raise InputError(f"{place}: is empty; must have at least one message of the assistant")
     turns: list[tuple[str, Turn]] = []
-    for number, message in enumerate(listed(place, messages)):
+    for number, message in enumerate(all_messages):
         at = f"{place}[{number}]"
         turns += [(at, turn) for turn in turns_of(at, message)]
     return checked(place, turns)
@@ -129,7 +134,7 @@ def _role(place: str, message: Mapping[str, Any]) -> Role:
     if message.get("role") is None:
         raise InputError(f"{place}: has no role; allowed: {allowed}")
     role = str(message["role"])
-    if role not in _ROLES:
+    if role not in _ROLES:  # the message names the usual words alone
         one_of("role", role, ROLES, f"{place}.role")
     return _ROLES[role]
 
@@ -154,10 +159,11 @@ def _add_part(place: str, part: object, content: _Content) -> None:
     if isinstance(part, str):
         content.texts.append(part)
         return
-    kind = part.get("type") if isinstance(part, dict) else None
-    if not isinstance(part, dict) or kind not in _PARTS:
-        kind_text = f"type '{kind}'" if isinstance(part, dict) else f"a {type(part).__name__}"
-        raise InputError(f"{place}: {kind_text} is unknown; {suggest(str(kind), _PARTS)}")
+    if not isinstance(part, dict):
+        raise InputError(f"{place}: a {type(part).__name__} is unknown; {suggest('None', _PARTS)}")
+    kind = part.get("type")
+    if kind not in _PARTS:
+        raise InputError(f"{place}: type '{kind}' is unknown; {suggest(str(kind), _PARTS)}")
     if kind in _TEXTS:
         text = str(part.get("text") or part.get("content") or part.get("refusal") or "")
         content.texts += [text] if text.strip() else []
@@ -174,13 +180,13 @@ def as_said(place: str, value: object) -> str:
     """A value as text: a list of parts as their texts, any other structure as JSON."""
     if isinstance(value, str):
         return value
-    if (
-        isinstance(value, list)
-        and value
-        and all(isinstance(p, dict) and p.get("type") in _PARTS for p in value)
-    ):
+    if isinstance(value, list) and value and all(map(_is_part, value)):
         return "\n\n".join(_content(place, {"content": value}).texts)
     return "" if value is None else json_text(value)
+
+
+def _is_part(value: object) -> bool:
+    return isinstance(value, dict) and value.get("type") in _PARTS
 
 
 def _call(place: str, value: object) -> Call:

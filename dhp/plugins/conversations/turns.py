@@ -77,7 +77,7 @@ def foreign_answer(
     places = latest(judged.answers, count, "answers")
     own_texts = {turn.text for turn in (*judged.before, *judged.turns)}
     texts: dict[int, str] = {}
-    for other in drawn_lazily(others, rng):
+    for other in _drawn_lazily(others, rng):
         if len(texts) == len(places):
             break
         foreign = _last_answer(other)
@@ -89,13 +89,14 @@ def foreign_answer(
     return with_texts(judged, texts)
 
 
-def drawn_lazily(others: Sequence[Example], rng: Random) -> Iterator[Example]:
+_TRIES = 200
+"""Examples that are drawn at most to find other answers: a file may hold a million."""
+
+
+def _drawn_lazily(others: Sequence[Example], rng: Random) -> Iterator[Example]:
     """Random examples, as many as are asked for and some of them twice: nothing is copied."""
     for _ in range(_TRIES if others else 0):
         yield others[int(rng.random() * len(others))]
-
-
-_TRIES = 200
 
 
 def _last_answer(other: Example) -> str:
@@ -134,10 +135,12 @@ _QUESTION_MARKS = frozenset("?？؟")
 def _answers_to_questions(judged: Judged) -> list[int]:
     """Where the answers are that follow a question of the user, with calls between or without."""
     asked, places = False, []
+    # Places before 0 are those of turns that are not judged, but may hold the question.
     for i, turn in enumerate((*judged.before, *judged.turns), -len(judged.before)):
         if turn.role == "user":
             asked = bool(_QUESTION_MARKS & set(turn.text))
         elif turn.answers and asked:
-            places += [i] if i >= 0 else []
             asked = False
+            if i >= 0:
+                places.append(i)
     return places

@@ -19,46 +19,43 @@ _ROW = 0.3
 
 def probes_drawings(result: ProbeResult) -> list[Drawing]:
     """The share of scores that each change moves, beside the same text again; and scores by dose."""
+    drawings = []
     moved, lines = _moved(result), _by_dose(result)
-    return [*([_of_moves(result, moved)] if moved else []), *([_of_doses(result, lines)] if lines else [])]
+    if moved:
+        drawings.append(_of_moves(result, moved))
+    if lines:
+        drawings.append(_of_doses(result, lines))
+    return drawings
 
 
 def _of_moves(result: ProbeResult, moved: dict[str, tuple[Share, Share]]) -> Drawing:
-    rows = [
-        {"what": name, "share": share.value, "same_text_again": again.value}
-        for name, (share, again) in moved.items()
-    ]
-    in_words = "; ".join(
-        f"{name} {percent(share.value)}, the same text again {percent(again.value)}"
-        for name, (share, again) in moved.items()
-    )
+    rows, in_words = [], []
+    for name, (share, again) in moved.items():
+        rows.append({"what": name, "share": share.value, "same_text_again": again.value})
+        in_words.append(f"{name} {percent(share.value)}, the same text again {percent(again.value)}")
     height = 1.1 + _ROW * max(3, len(moved))
     return Drawing(
         f"probes of {result.dataset}",
         lambda page: _draw_moved(page, moved),
         _WIDTH,
         height,
-        f"Share of the scores that move: {in_words}.",
+        f"Share of the scores that move: {'; '.join(in_words)}.",
         rows,
     )
 
 
 def _of_doses(result: ProbeResult, lines: dict[str, dict[int, float]]) -> Drawing:
-    rows = [
-        {"what": name, "dose": dose, "change": change}
-        for name, points in lines.items()
-        for dose, change in points.items()
-    ]
-    in_words = "; ".join(
-        f"{name} {', '.join(f'{dose}: {change:+.0%}' for dose, change in points.items())}"
-        for name, points in lines.items()
-    )
+    rows, in_words = [], []
+    for name, points in lines.items():
+        rows += [{"what": name, "dose": dose, "change": change} for dose, change in points.items()]
+        changes = [f"{dose}: {change:+.0%}" for dose, change in points.items()]
+        in_words.append(f"{name} {', '.join(changes)}")
     return Drawing(
         f"doses of {result.dataset}",
         lambda page: _draw_doses(page, lines),
         _WIDTH,
         2.4,
-        f"Mean change of the score by dose, of the scale: {in_words}.",
+        f"Mean change of the score by dose, of the scale: {'; '.join(in_words)}.",
         rows,
     )
 
@@ -87,14 +84,18 @@ def _by_dose(result: ProbeResult) -> dict[str, dict[int, float]]:
 
 def _draw_moved(page: "Figure", moved: dict[str, tuple[Share, Share]]) -> None:
     axes = page.subplots()
-    for place, (share, again) in enumerate(moved.values()):
-        for each, colour, beside in ((again, "weak", 0.18), (share, "d", -0.18)):
+    for row, (share, again) in enumerate(moved.values()):
+        for each, place, shade, name in (
+            (again, row + 0.18, "weak", "same text again"),
+            (share, row - 0.18, "d", "changed text"),
+        ):
             if each.value is None:
                 continue
+            colour = COLOURS[shade]
             if each.ci:
-                axes.plot(each.ci, [place + beside] * 2, color=COLOURS[colour], linewidth=1.5, alpha=0.6)
-            label = {"weak": "same text again", "d": "changed text"}[colour] if place == 0 else None
-            axes.plot(each.value, place + beside, "o", color=COLOURS[colour], markersize=5, label=label)
+                axes.plot(each.ci, (place, place), color=colour, linewidth=1.5, alpha=0.6)
+            label = name if row == 0 else None  # once in the legend
+            axes.plot(each.value, place, "o", color=colour, markersize=5, label=label)
     axes.set_yticks(range(len(moved)), list(moved))
     axes.set_ylim(len(moved) - 0.5, -0.5)
     axes.set_xlim(-0.03, 1.03)
@@ -107,15 +108,14 @@ def _draw_moved(page: "Figure", moved: dict[str, tuple[Share, Share]]) -> None:
 def _draw_doses(page: "Figure", lines: dict[str, dict[int, float]]) -> None:
     axes = page.subplots()
     looks = {"padding": ("ew", "s"), "damage": ("d", "o")}
+    changes = [-0.1, 0.05]  # the axis shows these at least, so that noise looks small
     for name, points in lines.items():
-        colour, marker = looks[name]
-        axes.plot(
-            [*points], [*points.values()], color=COLOURS[colour], marker=marker, markersize=4, label=name
-        )
+        shade, marker = looks[name]
+        colour = COLOURS[shade]
+        axes.plot([*points], [*points.values()], color=colour, marker=marker, markersize=4, label=name)
+        changes += points.values()
     axes.axhline(0, color=COLOURS["weak"], linewidth=1, linestyle=(0, (3, 3)))
-    low = min((value for points in lines.values() for value in points.values()), default=0.0)
-    high = max((value for points in lines.values() for value in points.values()), default=0.0)
-    axes.set_ylim(min(low, -0.1) - 0.02, max(high, 0.05) + 0.02)
+    axes.set_ylim(min(changes) - 0.02, max(changes) + 0.02)
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:+.0%}")
     axes.set_xlabel("sentences of padding, or damages")
     axes.set_title("mean change, of the scale", fontsize=9.5, color=COLOURS["ink"], loc="left")

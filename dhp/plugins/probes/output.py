@@ -1,6 +1,10 @@
-"""Lines of the probes for people: terminal, page, files."""
+"""Lines of the probes for people: terminal, page, files.
 
-from collections.abc import Iterator, Sequence
+`lines_of` says each probe in a `Line`, once for all printers. `probe_parts` is what the terminal shows,
+`probes_page` the page, with pictures and the figures behind the lines; `write_probes` writes the folder.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -47,29 +51,21 @@ class Line:
 def lines_of(result: ProbeResult) -> list[Line]:
     """A line a probe, of invariance one a change."""
     lines = [_of_change(name, figures) for name, figures in result.invariance.items()]
-    lines += [
-        _without("invariance", LABELS[name], name, result) for name in LABELS if name in result.left_out
-    ]
-    damage = kind_name(result.damage)
-    figures = result.verbosity
-    if figures:
-        lines.append(
-            _of_padding(figures) if figures.net.n else _without("verbosity", "padding", "padding", result)
-        )
-    steps = result.calibration
-    if steps:
-        counted = _of_calibration(steps, result)
-        lines.append(counted if steps.order.n else _without("calibration", damage, result.damage, result))
-    orders = result.stability
-    if orders:
-        asked = _of_stability(orders, result)
-        lines.append(asked if orders.flips.n else _without("stability", damage, result.damage, result))
+    for name, label in LABELS.items():
+        if name in result.left_out:
+            lines.append(_left_out("invariance", label, name, result))
+    if result.verbosity:
+        lines.append(_of_padding(result.verbosity, result))
+    if result.calibration:
+        lines.append(_of_calibration(result.calibration, result))
+    if result.stability:
+        lines.append(_of_stability(result.stability, result))
     return lines
 
 
-def _without(probe: str, what: str, name: str, result: ProbeResult) -> Line:
-    """The line of what no text has, or no score."""
-    reasons = [why for variant, why in result.left_out.items() if variant.startswith(name)]
+def _left_out(probe: str, what: str, perturber: str, result: ProbeResult) -> Line:
+    """The line of a probe that no text allows, or that no text has a score for."""
+    reasons = [why for variant, why in result.left_out.items() if variant.startswith(perturber)]
     why = reasons[0] if reasons else "no text has a score both before and after"
     return Line(probe, what, "–", "", "0", "left out", why)
 
@@ -80,7 +76,7 @@ def _of_change(name: str, moves: Moves) -> Line:
         f"(mean change {_signed(moves.change.value)}); asked again the same text moves "
         f"{percent(moves.again.value)}, by {_part(moves.again_size)}"
     )
-    # Of what is not shown to move anything a share would be noise.
+    # A change that is not shown to move anything has a share that is noise.
     if moves.share is not None and (moves.state.is_weak or moves.state.is_bad):
         meaning += f"; it costs {percent(moves.share)} of what the mildest damage costs"
     figure = f"moved {shown(moves.moved)}"
@@ -89,7 +85,9 @@ def _of_change(name: str, moves: Moves) -> Line:
     )
 
 
-def _of_padding(rise: Rise) -> Line:
+def _of_padding(rise: Rise, result: ProbeResult) -> Line:
+    if not rise.net.n:
+        return _left_out("verbosity", "padding", "padding", result)
     doses = listed([str(dose.k) for dose in rise.doses])
     rose = listed([percent(dose.rose.value) for dose in rise.doses])
     fell = listed([percent(dose.fell.value) for dose in rise.doses])
@@ -102,6 +100,9 @@ def _of_padding(rise: Rise) -> Line:
 
 
 def _of_calibration(calibration: Calibration, result: ProbeResult) -> Line:
+    damage = kind_name(result.damage)
+    if not calibration.order.n:
+        return _left_out("calibration", damage, result.damage, result)
     means = listed([_part(mean) for mean in calibration.means.values()])
     doses = listed([str(k) for k in calibration.means])
     meaning = (
@@ -111,28 +112,34 @@ def _of_calibration(calibration: Calibration, result: ProbeResult) -> Line:
     )
     if calibration.rises_at:
         meaning += f"; scores rise again at {listed([str(k) for k in calibration.rises_at])}"
-    meaning += f"; {points_line(result)}"
-    figure, what = f"right order {shown(calibration.order)}", kind_name(result.damage)
-    return Line(
-        "calibration", what, figure, "50% by chance", str(calibration.order.n), calibration.state, meaning
-    )
+    meaning += f"; {_points_line(result)}"
+    figure, n = f"right order {shown(calibration.order)}", str(calibration.order.n)
+    return Line("calibration", damage, figure, "50% by chance", n, calibration.state, meaning)
 
 
-def points_line(result: ProbeResult) -> str:
+def _points_line(result: ProbeResult) -> str:
     """Which points of the scale are used, by all metrics together if their scales are alike."""
     scales = {tuple(points) for points in result.points.values()}
     if len(scales) != 1:
         unused = sum(share == 0 for points in result.points.values() for share in points.values())
         return f"{unused} points of the scales of {len(result.points)} metrics are never used"
     (points,) = scales
-    used = [p for p in points if any(counts[p] > 0 for counts in result.points.values())]
-    if any(" to " in p for p in points):
+    used = [point for point in points if _is_used(point, result)]
+    never = [point for point in points if point not in used]
+    if any(" to " in point for point in points):
         return f"scores are in {len(used)} of {len(points)} tenths of the scale"
-    never = [p for p in points if p not in used]
-    return f"points used: {listed(used)}" + (f", never {listed(never)}" if never else "")
+    words = f"points used: {listed(used)}"
+    return f"{words}, never {listed(never)}" if never else words
+
+
+def _is_used(point: str, result: ProbeResult) -> bool:
+    return any(shares[point] > 0 for shares in result.points.values())
 
 
 def _of_stability(stability: Stability, result: ProbeResult) -> Line:
+    damage = kind_name(result.damage)
+    if not stability.flips.n:
+        return _left_out("stability", damage, result.damage, result)
     meaning = (
         f"original and copy with {STABILITY_DOSE} damages, each asked {result.repeats} times: "
         f"{percent(stability.flips.value)} of the pairs come out in the opposite order another time, "
@@ -140,8 +147,8 @@ def _of_stability(stability: Stability, result: ProbeResult) -> Line:
         f"{percent(stability.identical.value)} of the texts always have the same score, and two scores of a "
         f"text differ by {_part(stability.size)} of the scale"
     )
-    figure, what = f"flips {shown(stability.flips)}", kind_name(result.damage)
-    return Line("stability", what, figure, "", str(stability.flips.n), stability.state, meaning)
+    figure, n = f"flips {shown(stability.flips)}", str(stability.flips.n)
+    return Line("stability", damage, figure, "", n, stability.state, meaning)
 
 
 def shown(figure: Figure, *, sign: bool = False) -> str:
@@ -156,7 +163,7 @@ def shown(figure: Figure, *, sign: bool = False) -> str:
 
 
 def _rounded(share: float) -> float:
-    return round(100 * share) + 0.0
+    return round(100 * share) + 0.0  # no minus before a zero
 
 
 def _part(value: float | None) -> str:
@@ -190,7 +197,7 @@ def probe_parts(results: Sequence[ProbeResult]) -> list[Part]:
         )
         parts += [_sentence(result.model, lines), table]
         parts += [f"  {one.probe}, {one.what}: {one.meaning}" for one in lines]
-        note = unscored(result)
+        note = _unscored(result)
         if note:
             parts.append(f"note: {note}")
         parts.append("")
@@ -214,7 +221,7 @@ def _sentence(model: str, lines: Sequence[Line]) -> str:
     return f"{model}: {len(against)} of {len(asked)} probes speak against it: {listed(against)}"
 
 
-def unscored(result: ProbeResult) -> str:
+def _unscored(result: ProbeResult) -> str:
     """How many ratings have no score, if any."""
     reasons = ", ".join(f"{n:,} {reason}" for reason, n in without_score(result.ratings).items())
     return f"ratings without a score are left out of every pair: {reasons}" if reasons else ""
@@ -226,18 +233,19 @@ def probes_page(probed: Probed) -> str:
     for result in probed.results:
         lines = lines_of(result)
         asked = [one for one in lines if one.n != "0"]
-        table = Table(_title(result), _ON_PAGE, asked, css="results stacked wrapped", titled=False)
         left_out = [f"{one.what} ({one.meaning})" for one in lines if one.n == "0"]
-        notes = [f"Left out: {listed(left_out)}."] if left_out else []
-        notes += [note] if (note := unscored(result)) else []
         parts += [
             Heading(_sentence(result.model, lines)),
             Note(f"{result.dataset}: {_counted(result)}"),
             Chart([drawing.on_page() for drawing in probes_drawings(result)]),
-            table,
-            *map(Note, notes),
-            Fold("The figures behind it", [*_tables(result)]),
+            Table(_title(result), _ON_PAGE, asked, css="results stacked wrapped", titled=False),
         ]
+        if left_out:
+            parts.append(Note(f"Left out: {listed(left_out)}."))
+        note = _unscored(result)
+        if note:
+            parts.append(Note(note))
+        parts.append(Fold("The figures behind it", [*_tables(result)]))
     return document_page("Probes", _LEAD, parts)
 
 
@@ -249,17 +257,13 @@ _ON_PAGE: tuple[Column[Line], ...] = (
 )
 
 
-def _net(figure: Figure) -> str:
-    return shown(figure, sign=True)
-
-
 def _of_doses(heading: str) -> list[Column[Dose]]:
     """How scores move at each dose, whose number has this heading."""
     return [
         Column(heading, lambda dose: dose.k, names=True),
         Column("rose", lambda dose: dose.rose.value, words=lambda dose: shown(dose.rose)),
         Column("fell", lambda dose: dose.fell.value, words=lambda dose: shown(dose.fell)),
-        Column("rose less fell", lambda dose: dose.net.value, words=lambda dose: _net(dose.net)),
+        Column("rose less fell", lambda dose: dose.net.value, words=lambda dose: shown(dose.net, sign=True)),
         Column("mean change", lambda dose: dose.change, _signed),
     ]
 
@@ -273,11 +277,13 @@ def _tables(result: ProbeResult) -> Iterator[Table[Any]]:
     steps = result.calibration
     if steps:
         yield Table("Damage: scores against one step less", _of_doses("damages"), steps.steps)
-    for scale in dict.fromkeys(tuple(points) for points in result.points.values()):
-        rows = [each for each in result.points.items() if tuple(each[1]) == scale]
-        metric = Column[Any]("metric", item(0), names=True, right=False)
-        points = [Column[Any](point, item(point), percent).on(item(1)) for point in scale]
-        yield Table("Points of the scale: share of the scores", [metric, *points], rows)
+    by_scale: dict[tuple[str, ...], list[tuple[str, Mapping[str, float]]]] = {}
+    for metric, points in result.points.items():
+        by_scale.setdefault(tuple(points), []).append((metric, points))
+    for scale, rows in by_scale.items():
+        columns = [Column[Any]("metric", item(0), names=True, right=False)]
+        columns += [Column(point, item(1, point), percent) for point in scale]
+        yield Table("Points of the scale: share of the scores", columns, rows)
 
 
 FILES = ("examples.jsonl", "perturbed.jsonl", "ratings.parquet", "report.html", "probes.json")
@@ -288,11 +294,10 @@ def write_probes(probed: Probed, folder: OutputFolder) -> None:
     import pyarrow
     from pyarrow.parquet import write_table
 
-    examples = (
-        json_line({"dataset": part.dataset.name, **example.to_dict()})
-        for part in probed.parts
-        for example in part.dataset.examples
-    )
+    examples = []
+    for part in probed.parts:
+        for example in part.dataset.examples:
+            examples.append(json_line({"dataset": part.dataset.name, **example.to_dict()}))
     folder.write("examples.jsonl", examples)
     sets = [(part.dataset.name, part.variants, part.texts) for part in probed.parts]
     folder.write("perturbed.jsonl", perturbed_lines(sets))
@@ -300,7 +305,7 @@ def write_probes(probed: Probed, folder: OutputFolder) -> None:
     with writing(folder.place("ratings.parquet")) as file:
         write_table(hidden_table(ratings), file)
     folder.write("report.html", [probes_page(probed)])
-    content = {**probed.to_json()}
+    content = probed.to_json()
     for written, result in zip(content["results"], probed.results, strict=True):
         written["lines"] = [asdict(line) for line in lines_of(result)]
     folder.write("probes.json", [indented_json(content)])

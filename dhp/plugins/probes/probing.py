@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -111,7 +112,7 @@ class Probed:
 def probed(spec: ProbeSpec) -> Probed:
     """Probe judges: degrade nothing but what calibration and stability count, rate, compute figures.
 
-    Errors as of `dhp.run`.
+    Raises what `dhp.run` raises.
     """
     return spec.settings.filled(partial(_probed, spec))
 
@@ -122,14 +123,15 @@ def _probed(spec: ProbeSpec, context: RequestContext) -> Probed:
     judges = _pointwise(spec.judges(context))
     with progress_of(spec.progress) as show:
         parts = _texts(spec, context, show)
-        rated = [
-            (judge, part, task, _rated(judge, part, task, spec.chosen, show))
-            for part in parts
-            for judge, task in _ready(judges, part)
-        ]
+        rated = []
+        for part in parts:
+            for judge, task in _ready(judges, part):
+                rated.append((judge, part, task, _rated(judge, part, task, spec.chosen, show)))
     context.stop_if_waiting()
-    results = [_result(judge, part, task, table, spec.chosen) for judge, part, task, table in rated]
-    tables = [t.assign(model=j.model, protocol=j.protocol, dataset=p.dataset.name) for j, p, _, t in rated]
+    results, tables = [], []
+    for judge, part, task, table in rated:
+        results.append(_result(judge, part, task, table, spec.chosen))
+        tables.append(table.assign(model=judge.model, protocol=judge.protocol, dataset=part.dataset.name))
     return Probed(results, parts, pd.concat(tables, ignore_index=True))
 
 
@@ -141,7 +143,7 @@ def estimates(spec: ProbeSpec) -> list[Estimate]:
         parts = _texts(spec, context, show, dry=True)
     estimates_made = perturbing_estimates(parts, spec.choice, spec.settings, context)
     for part in parts:
-        texts = [c for some in _passes(part.candidates(), spec.chosen) for c in some]
+        texts = [*chain(*_passes(part.candidates(), spec.chosen))]
         estimated = judge_estimates(judges, part.dataset.name, texts, part.dataset.task)
         estimates_made += [replace(each, controls=0.0) for each in estimated]
     return estimates_made
@@ -191,10 +193,9 @@ def _ready(judges: Sequence[Judge], part: PerturbedDataset) -> Iterator[tuple[Ju
 
 def _passes(texts: Sequence[Candidate], chosen: ProbeChoice) -> Iterator[list[Candidate]]:
     """All texts, then again and again those that are to be rated more often."""
-    repeat = 0
-    while again := [replace(c, repeat=repeat) for c in texts if chosen.passes(c.variant) > repeat]:
-        yield again
-        repeat += 1
+    most = max((chosen.passes(text.variant) for text in texts), default=0)
+    for repeat in range(most):
+        yield [replace(c, repeat=repeat) for c in texts if chosen.passes(c.variant) > repeat]
 
 
 def _rated(
@@ -267,21 +268,23 @@ def _result(
     scores = _Scores(table, part, task, chosen)
     left_out = _left_out(part)
     calibrated = "calibration" in chosen.names
+    usage, cost = taken(judge.cached_model)
     return ProbeResult(
-        judge.model,
-        judge.protocol,
-        part.dataset.name,
-        len(part.dataset.examples),
-        {str(k): int(v) for k, v in table["status"].value_counts().items()},
-        chosen.damage,
-        chosen.repeats,
-        _invariance(scores, part, left_out, chosen),
-        left_out,
-        _verbosity(scores) if "verbosity" in chosen.names else None,
-        _calibration(scores, chosen.damage) if calibrated else None,
-        _points(table, task) if calibrated else {},
-        _stability(scores, chosen) if "stability" in chosen.names else None,
-        *taken(judge.cached_model),
+        model=judge.model,
+        protocol=judge.protocol,
+        dataset=part.dataset.name,
+        n=len(part.dataset.examples),
+        ratings={str(k): int(v) for k, v in table["status"].value_counts().items()},
+        damage=chosen.damage,
+        repeats=chosen.repeats,
+        invariance=_invariance(scores, part, left_out, chosen),
+        left_out=left_out,
+        verbosity=_verbosity(scores) if "verbosity" in chosen.names else None,
+        calibration=_calibration(scores, chosen.damage) if calibrated else None,
+        points=_points(table, task) if calibrated else {},
+        stability=_stability(scores, chosen) if "stability" in chosen.names else None,
+        usage=usage,
+        cost=cost,
     )
 
 
@@ -319,8 +322,11 @@ def _calibration(scores: _Scores, damage: str) -> Calibration:
 
 def _points(table: "pd.DataFrame", task: Task) -> dict[str, dict[str, float]]:
     """Metric -> shares of the points of its scale among all single scores."""
-    single = {m.name: table.loc[table["metric"] == m.name, "score"].to_numpy(float) for m in task.metrics}
-    return {m.name: points_used(single[m.name], m.scale.min, m.scale.max) for m in task.metrics}
+    points = {}
+    for metric in task.metrics:
+        scores = table.loc[table["metric"] == metric.name, "score"].to_numpy(float)
+        points[metric.name] = points_used(scores, metric.scale.min, metric.scale.max)
+    return points
 
 
 def _stability(scores: _Scores, chosen: ProbeChoice) -> Stability:

@@ -1,4 +1,9 @@
-"""Figures of the probes: arrays of scores in, shares with intervals out."""
+"""Figures of the probes: arrays of scores in, shares with intervals out.
+
+Each probe has a function (`moves`, `rise`, `calibration`, `stability`) below the record of its figures. All
+take changes as parts of the scale (`_steps`), compare them with those of the same text asked again
+(`_noise`), and average over examples (`with_interval`).
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -64,7 +69,7 @@ def with_interval(
         return Figure(None, None, n)
     if math.isnan(low) or math.isnan(high):
         return Figure(value, None, n)
-    if bounds is not None:
+    if bounds is not None:  # rounding may lead past them
         low, high = max(low, bounds[0]), min(high, bounds[1])
     return Figure(value, (low, high), n)
 
@@ -101,7 +106,8 @@ class Moves:
     change: Figure
     """Mean change, as a part of the scale; negative if scores fell."""
     state: Verdict
-    """As of a control of a run, from the first rating of the original; see `dhp.analysis.control_state`."""
+    """The state of a control of a run, from the first rating of the original; see
+    `dhp.analysis.control_state`."""
     share: float | None
     """Mean change by the metric that decides the state, in the direction in which it moves, as a share of
     what the mildest damage costs that it notices; None if no damage lowers it."""
@@ -124,19 +130,17 @@ def moves(
     stands for what damage costs.
     """
     defined = ~np.isnan(originals).any(axis=0) & ~np.isnan(changed)
-    by_change, by_noise = (
-        np.where(defined[:, None], x, np.nan)
-        for x in (_against(originals, changed, spans), _noise(originals, spans))
-    )
+    by_change = np.where(defined[:, None], _against(originals, changed, spans), np.nan)
+    by_noise = np.where(defined[:, None], _noise(originals, spans), np.nan)
     state, share = _state(originals[0], changed, spans, clusters, damage)
     return Moves(
-        with_interval(mean_influences(_moved(by_change)), clusters),
-        with_interval(mean_influences(_moved(by_noise)), clusters),
-        _mean(np.abs(by_change)),
-        _mean(np.abs(by_noise)),
-        with_interval(mean_influences(by_change), clusters, bounds=None),
-        state,
-        share,
+        moved=with_interval(mean_influences(_moved(by_change)), clusters),
+        again=with_interval(mean_influences(_moved(by_noise)), clusters),
+        size=_mean(np.abs(by_change)),
+        again_size=_mean(np.abs(by_noise)),
+        change=with_interval(mean_influences(by_change), clusters, bounds=None),
+        state=state,
+        share=share,
     )
 
 
@@ -149,15 +153,17 @@ def _state(
 ) -> tuple[Verdict, float | None]:
     """State and share of `Moves`."""
     control = -_steps(original, changed, spans)[:, None]
+    scores_move = True
     if damage:
         beside = np.stack([-_steps(original, copy, spans) for copy in damage], axis=1)
         words = verdicts(detection(beside, ["all"] * len(damage), clusters), flip_log_p(beside, clusters))
         noticed = [word.is_noticed for word in words]
+        # A judge whose scores never move, whatever is done to a text, is not shown to be still.
+        scores_move = bool(np.nan_to_num(np.concatenate([control, beside], axis=1)).any())
     else:
         beside, noticed = np.full(control.shape, DAMAGE), [True]
     (movement,) = movements(control, beside, noticed, clusters)
-    rated = control if not damage else np.concatenate([control, beside], axis=1)
-    state, metric = control_state(movement, scores_move=bool(np.nan_to_num(rated).any()) or not damage)
+    state, metric = control_state(movement, scores_move=scores_move)
     return state, float(movement.share[metric]) if movement.against[metric] >= 0 else None
 
 
@@ -183,6 +189,10 @@ def _steps(first: Floats, other: Floats, spans: Floats) -> Floats:
 
 def _moved(steps: Floats) -> Floats:
     return np.where(np.isnan(steps), np.nan, steps != 0)
+
+
+def _above_zero(values: Floats) -> Floats:
+    return np.where(np.isnan(values), np.nan, values > 0)
 
 
 def _mean(values: Floats) -> float | None:
@@ -234,10 +244,9 @@ def rise(
 
 
 def _dose(k: int, steps: Floats, clusters: npt.ArrayLike | None, level: float = 0.95) -> Dose:
-    rose, fell = (np.where(np.isnan(steps), np.nan, sign * steps > 0) for sign in (1, -1))
     net = with_interval(mean_influences(np.sign(steps)), clusters, bounds=_DIFFERENCE, level=level)
-    up, down = (with_interval(mean_influences(moved), clusters) for moved in (rose, fell))
-    return Dose(k, up, down, net, _mean(steps))
+    rose, fell = (with_interval(mean_influences(_above_zero(side)), clusters) for side in (steps, -steps))
+    return Dose(k, rose, fell, net, _mean(steps))
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,25 +286,26 @@ def calibration(
     """
     pairs = np.stack([_steps(scores[i], scores[j], spans) for i, j in combinations(range(len(doses)), 2)], 1)
     level = 1 - 0.05 / (len(doses) - 1)  # Bonferroni: all steps together
-    steps = tuple(
-        _dose(k, _steps(before, after, spans), clusters, level)
-        for k, before, after in zip(doses[1:], scores[:-1], scores[1:], strict=True)
-    )
-    rises_at = tuple(s.k for s in steps if compared_with_zero(s.net, ("rise",) * 2 + ("",)) == "rise")
+    steps, rises_at = [], []
+    for place, k in enumerate(doses[1:], 1):
+        step = _dose(k, _steps(scores[place - 1], scores[place], spans), clusters, level)
+        steps.append(step)
+        if compared_with_zero(step.net, ("rises", "rises", "does not")) == "rises":
+            rises_at.append(k)
     fell = with_interval(mean_influences(-np.sign(pairs)), clusters, bounds=_DIFFERENCE)
     state = compared_with_zero(fell, ("falls", "falls", "flat"))
     if rises_at or (state == "flat" and fell.ci is not None and fell.ci[1] < 0):
         state = "not monotone"
-    higher = np.where(np.isnan(pairs), np.nan, pairs > 0)
-    noise = _noise(originals, spans)
+    higher = _above_zero(pairs)
+    higher_again = _above_zero(_noise(originals, spans))
     return Calibration(
-        {k: _mean((of_dose - lows) / spans) for k, of_dose in zip(doses, scores, strict=True)},
-        with_interval(mean_influences((1 - np.sign(pairs)) / 2), clusters),
-        with_interval(mean_influences(higher), clusters),
-        with_interval(mean_influences(np.where(np.isnan(noise), np.nan, noise > 0)), clusters),
-        steps,
-        rises_at,
-        state,
+        means={k: _mean((of_dose - lows) / spans) for k, of_dose in zip(doses, scores, strict=True)},
+        order=with_interval(mean_influences((1 - np.sign(pairs)) / 2), clusters),
+        reversed=with_interval(mean_influences(higher), clusters),
+        again=with_interval(mean_influences(higher_again), clusters),
+        steps=tuple(steps),
+        rises_at=tuple(rises_at),
+        state=state,
     )
 
 
@@ -349,7 +359,7 @@ def stability(
     pairs = [*combinations(range(len(orders)), 2)]
     product = np.stack([orders[r] * orders[s] for r, s in pairs], axis=1)
     apart = np.stack([_moved(orders[r] - orders[s]) for r, s in pairs], axis=1)
-    flips = with_interval(mean_influences(np.where(np.isnan(product), np.nan, product < 0)), clusters)
+    flips = with_interval(mean_influences(_above_zero(-product)), clusters)
     both = np.concatenate([original, damaged], axis=2)
     widths = np.concatenate([spans, spans])
     between = np.stack([_steps(both[r], both[s], widths) for r, s in pairs], axis=1)
@@ -358,11 +368,14 @@ def stability(
     state = "undecided"
     if flips.ci is not None and flips.n >= FEWEST_PAIRS:
         low, high = flips.ci
-        state = "stable" if high < MARGIN else "unstable" if low >= MARGIN else "undecided"
+        if high < MARGIN:
+            state = "stable"
+        elif low >= MARGIN:
+            state = "unstable"
     return Stability(
-        flips,
-        with_interval(mean_influences(apart), clusters),
-        with_interval(mean_influences(same), clusters),
-        _mean(np.abs(between)),
-        state,
+        flips=flips,
+        changes=with_interval(mean_influences(apart), clusters),
+        identical=with_interval(mean_influences(same), clusters),
+        size=_mean(np.abs(between)),
+        state=state,
     )

@@ -4,6 +4,7 @@ import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from random import Random
 
 from dhp.content.catalog import read_probes
@@ -59,10 +60,13 @@ _LAID_OUT = re.compile(r"```|^[ \t]*(?:[-*•]|\d+[.)])[ \t]", re.M)
 
 def _sentences(text: str, language: str | None) -> list[str]:
     """The sentences, each in one line; nothing but white space is lost."""
-    starts = [start for start, _ in sentence_spans(text, language)][1:]
-    ends = [*starts, len(text)]
-    pieces = [" ".join(text[a:b].split()) for a, b in zip([0, *starts], ends, strict=True)]
-    return [piece for piece in pieces if piece]
+    later_starts = [start for start, _ in sentence_spans(text, language)][1:]
+    pieces = []
+    for start, end in pairwise([0, *later_starts, len(text)]):
+        piece = " ".join(text[start:end].split())
+        if piece:
+            pieces.append(piece)
+    return pieces
 
 
 _LISTED = re.compile(r"(?P<mark>[ \t]*[-*•] )(?P<item>\S.*)")
@@ -86,7 +90,7 @@ def item_order(text: str, rng: Random, *, language: str | None = None) -> Edited
     if language == "en" and looks_english(text):
         spans += _series_items(text)
     changed, made = text, 0
-    for items in sorted(spans, reverse=True):
+    for items in sorted(spans, reverse=True):  # from the end, so that earlier places stay
         new = _reordered([text[a:b] for a, b in items], rng)
         if new is not None:
             made += 1
@@ -125,11 +129,12 @@ def _series_items(text: str) -> Iterator[_Items]:
             before = re.search(r"[\w'’-]+(?= $)", text[:start])
             if before is None:
                 continue
-            if series is _NAMES and before[0][0].isupper():  # part of the first name, or opens the sentence
-                continue
-            if series is _NOUNS and not (before[0] in _OPENING and all(_is_noun(m[0]) for m in words)):
-                continue
-            yield [(start + m.start(), start + m.end()) for m in words]
+            if series is _NAMES:  # a capital before it is part of the first name, or opens the sentence
+                is_series = not before[0][0].isupper()
+            else:
+                is_series = before[0] in _OPENING and all(_is_noun(m[0]) for m in words)
+            if is_series:
+                yield [(start + m.start(), start + m.end()) for m in words]
 
 
 _JOINING = ("and", "or")

@@ -1,9 +1,13 @@
-"""Reviews of degraded texts: pairs, decisions, the reviewed set and its summary."""
+"""Reviews of degraded texts: pairs, decisions, the reviewed set and its summary.
+
+`read_reviewable` makes pairs of a set, `review_page` the page on which a person looks at them. The files
+that it saves are read by `read_reviews`; `summary` has their figures, `reviewed_parts` the set without
+rejected texts.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +17,7 @@ from pydantic import Field, model_validator
 from dhp.content.catalog import descriptions, variant_name
 from dhp.core.diff import audit, diff
 from dhp.core.errors import InputError
-from dhp.core.records import Example, PerturbedText, Variant
+from dhp.core.records import Example, PerturbedText, Variant, parse_variant
 from dhp.core.seeding import shuffled, stream
 from dhp.core.shown import printable
 from dhp.core.specs import Spec
@@ -88,12 +92,11 @@ Check = tuple[bool, str]
 
 def checks(reviewable: ReviewableSet) -> dict[Key, list[Check]]:
     """Pair -> edits, similarity, the checks of texts by language model, what stands out in its variant."""
-    outliers = {
-        (part.dataset.name, audit.variant.name, example): why
-        for part in reviewable.parts.values()
-        for audit in audited(part)
-        for example, why in audit.outliers.items()
-    }
+    outliers: dict[Key, str] = {}
+    for part in reviewable.parts.values():
+        for kind in audited(part):
+            for example, why in kind.outliers.items():
+                outliers[part.dataset.name, kind.variant.name, example] = why
     return {key: _checks(pair, outliers.get(key)) for key, pair in reviewable.pairs.items()}
 
 
@@ -108,7 +111,9 @@ def _checks(pair: Pair, outlier: str | None) -> list[Check]:
     listed += [(False, f"an earlier answer was rejected: {why}") for why in pair.degraded.rejected]
     if pair.degraded.by_hand:
         listed.append((True, "edited by hand"))
-    return listed + ([(False, f"stands out: {outlier}")] if outlier else [])
+    if outlier:
+        listed.append((False, f"stands out: {outlier}"))
+    return listed
 
 
 def _acceptance(pair: Pair) -> Check:
@@ -251,13 +256,14 @@ def agreement(reviewable: ReviewableSet, reviews: Reviews) -> float | None:
 
     Sides are drawn at random, so that alpha stays meaningful if nearly all damage is seen.
     """
-    table = np.full((len(reviews), len(reviewable.pairs)), np.nan)
-    for row, texts in zip(table, reviews.values(), strict=True):
-        for column, (key, pair) in enumerate(reviewable.pairs.items()):
-            text = texts.get(key)
-            if text:
-                row[column] = _side(text.worse, pair)
-    return krippendorff_alpha(table, nominal=True)
+    rows = []
+    for texts in reviews.values():
+        row = [
+            _side(texts[key].worse, pair) if key in texts else np.nan
+            for key, pair in reviewable.pairs.items()
+        ]
+        rows.append(row)
+    return krippendorff_alpha(np.array(rows, dtype=np.float64), nominal=True)
 
 
 def _side(worse: Worse, pair: Pair) -> int:
@@ -268,31 +274,34 @@ def _side(worse: Worse, pair: Pair) -> int:
 
 
 def _kinds(reviewable: ReviewableSet, reviews: Reviews) -> Iterator[ReviewedKind]:
-    shares: dict[tuple[str, str], list[Mapping[Worse, float]]] = {}
+    answers: dict[tuple[str, str], list[list[Worse]]] = {}
     for key in reviewable.pairs:
-        worse = [text.worse for text in _said(key, reviews)]
-        if worse:
-            answers: tuple[Worse, ...] = ("degraded", "same", "original")
-            shares.setdefault(key[:2], []).append({each: worse.count(each) / len(worse) for each in answers})
+        of_text = [text.worse for text in _said(key, reviews)]
+        if of_text:
+            answers.setdefault(key[:2], []).append(of_text)
     for part in reviewable.parts.values():
         for variant in part.variants:
-            share = shares.get((part.dataset.name, variant.name))
-            if share:
-                yield _kind(part.dataset.name, variant.name, share)
+            of_texts = answers.get((part.dataset.name, variant.name))
+            if of_texts:
+                yield _kind(part.dataset.name, variant.name, of_texts)
 
 
-def _kind(dataset: str, variant: str, shares: Sequence[Mapping[Worse, float]]) -> ReviewedKind:
-    worse = np.array([share["degraded"] for share in shares])
+def _kind(dataset: str, variant: str, answers: Sequence[Sequence[Worse]]) -> ReviewedKind:
+    """Of what reviewers said of each text; a text with several reviewers counts once."""
+    worse, same, better = (
+        np.array([of_text.count(word) / len(of_text) for of_text in answers])
+        for word in ("degraded", "same", "original")
+    )
     low, high = share_interval(worse)
     return ReviewedKind(
         dataset=dataset,
         variant=variant,
-        texts=len(shares),
+        texts=len(answers),
         worse=float(worse.mean()),
         low=low,
         high=high,
-        same=float(np.mean([share["same"] for share in shares])),
-        better=float(np.mean([share["original"] for share in shares])),
+        same=float(same.mean()),
+        better=float(better.mean()),
     )
 
 
@@ -317,10 +326,9 @@ def _reviewed(part: PerturbedDataset, settled: Mapping[Key, Decision], reviews: 
     for t in part.texts:
         key = (part.dataset.name, t.variant, t.example)
         if settled.get(key) == "reject":
-            notes = (
-                review.note for review in _said(key, reviews) if review.decision == "reject" and review.note
-            )
-            reason = ": ".join(["rejected in review", *islice(notes, 1)])
+            notes = [review.note for review in _said(key, reviews) if review.decision == "reject"]
+            first_note = next(filter(None, notes), "")
+            reason = f"rejected in review: {first_note}" if first_note else "rejected in review"
             t = replace(t, text=None, reason=reason, audit=None, by_hand=False)
         elif settled.get(key) == "edit":
             text = next(review.text for review in _said(key, reviews) if review.text is not None)
@@ -405,15 +413,10 @@ def _data(reviewable: ReviewableSet, sources: Mapping[tuple[str, str], Mapping[s
             shown.append({"dataset": key[0], "id": key[1], "original": pair.original, "source": source})
         variant = variants.setdefault((pair.variant.name, pair.variant.level), len(variants))
         pairs.append(_pair(pair, examples[key], variant, checked[pair.key]))
-    kinds = [
-        {
-            "name": name,
-            "words": variant_name(name),
-            "level": level,
-            "description": known.get(name.partition(".")[0], ""),
-        }
-        for name, level in variants
-    ]
+    kinds = []
+    for name, level in variants:
+        description = known.get(parse_variant(name).perturber, "")
+        kinds.append({"name": name, "words": variant_name(name), "level": level, "description": description})
     return {
         "schema": SCHEMA,
         "set": reviewable.hash,

@@ -1,4 +1,9 @@
-"""Surveys of experts: answers, their problems, agreement."""
+"""Surveys of experts: questions, answers, their faults, agreement.
+
+`make_survey` finds an example that shows each perturber of a task in all its degrees. `read_answers` checks
+the file that the page saved for one expert, and `aggregate` counts the votes of all into weights, with
+Fleiss' kappa.
+"""
 
 import datetime as dt
 import json
@@ -82,14 +87,18 @@ def make_survey(task: str, dataset: str | None = None, suite: str | None = None)
     if dataset is not None:
         _check_choice(read_task(task))
         (part, *_) = perturb_datasets(dataset, task=task, suite=suite, controls=False)
-        perturbers = dict.fromkeys(v.perturber for v in part.variants)
-        shown = {perturber: _issue(part, perturber) for perturber in perturbers}
-        lacking = [perturber for perturber, issue in shown.items() if issue is None]
+        issues, lacking = [], []
+        for perturber in dict.fromkeys(v.perturber for v in part.variants):
+            issue = _issue(part, perturber)
+            if issue:
+                issues.append(issue)
+            else:
+                lacking.append(perturber)
         if lacking:
             logging.getLogger("dhp").warning(
                 "left out of the survey, as no text shows all degrees: %s", ", ".join(lacking)
             )
-        return Survey(part.dataset.task, tuple(issue for issue in shown.values() if issue))
+        return Survey(part.dataset.task, tuple(issues))
     if suite is not None:
         raise InputError("`suite`: goes with `dataset`; the bundled sets bring theirs")
     return _bundled_survey(task)
@@ -131,6 +140,7 @@ def _issue(part: PerturbedDataset, perturber: str) -> Issue | None:
 
 _COVERAGE = 0.95
 _FEWEST_FOR_INTERVAL = 3
+"""Experts: without one of two there is nobody to agree with."""
 
 
 def fleiss_kappa(votes: Sequence[Sequence[int]]) -> float | None:
@@ -179,13 +189,16 @@ def agreement(
     whole, n = kappa(answers), len(answers)
     if whole is None:
         return None
-    each_left_out = (kappa([*answers[:i], *answers[i + 1 :]]) for i in range(n))
-    without = [k for k in each_left_out if k is not None]
+    without = []
+    for i in range(n):
+        k = kappa([*answers[:i], *answers[i + 1 :]])
+        if k is not None:
+            without.append(k)
     if len(without) < max(n, _FEWEST_FOR_INTERVAL):
         return Agreement(kappa=whole)
     mean = math.fsum(without) / n
     error = math.sqrt((n - 1) / n * math.fsum((k - mean) ** 2 for k in without))
-    if error < 1e-9:
+    if error < 1e-9:  # all answer alike, and rounding alone is left
         return Agreement(kappa=whole)
     from scipy.special import stdtrit
 
@@ -232,6 +245,7 @@ def read_answers(path: Path) -> Answers:
             raise InputError(f"{path}: {e}") from None
     if tuple(read.metrics) != metrics:
         raise InputError(f"{path}: metrics: must be those of task '{read.task}': {', '.join(metrics)}")
+    # Of a task of the user's own nobody here knows the perturbers: those of the file are taken for right.
     for perturber, metric in read.answers.items():
         one_of("perturber", perturber, perturbers, f"{path}: answers")
         if metric is not None:
