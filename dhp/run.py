@@ -390,7 +390,7 @@ def _each_judged(
     each_judged = []
     for part in perturbed:
         for judge in judges:
-            # A function brings its own metrics; it is asked about one text to see which.
+            # A function brings its own metrics; it rates the first originals to see which.
             task = judge.own_task(part.dataset.task, part.candidates())
             each_judged.append((judge, part.judged_as(task)))
     for _, part in each_judged:

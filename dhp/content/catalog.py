@@ -1,6 +1,13 @@
-"""Content by name: cards, tasks, suites, weights, protocols; of the package, then of its plug-ins."""
+"""Content by name: cards, tasks, suites, weights, protocols.
+
+`_FOLDERS` has the folder of each kind of content, in the package and in plug-ins that bring their own;
+`names_of` lists what is in these, and `file_of` finds a name.
+For each kind a function reads it (`read_card`, `read_task`, ...), and checks what one file says of another.
+Below these: names of kinds of damage as people read them, metrics of a task, changes to a protocol.
+"""
 
 import functools
+import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -152,11 +159,11 @@ def read_task(task: str) -> Task:
 
 
 def read_suite(name: str) -> Suite:
-    """A suite by its name, mostly that of a dataset, or by file (`.yaml`), which may be for a task of one's
-    own."""
+    """A suite by its name, mostly that of a dataset, or by file (`.yaml`)."""
     path = file_of("suite", name)
     suite = load_spec(path, Suite)
-    if path.stem == name or misspelt_task(suite.task):
+    is_bundled = path.stem == name  # a file of the user's may be for a task of their own
+    if is_bundled or misspelt_task(suite.task):
         one_of("task", suite.task, [*names_of("task"), ANY_TASK], f"{path}: task")
     return suite
 
@@ -167,10 +174,10 @@ def own_suite(task: Task, with_llm: bool) -> Suite:
     if Path(named).suffix in (".yaml", ".yml"):
         named = str(Path(task.origin).parent / named)
     suite = read_suite(named)
-    asks = any(use.method == "llm" for use in suite.perturbers.values())
     if named == GENERAL_SUITE and with_llm:
         return read_suite(GENERAL_LLM_SUITE)
-    return read_suite(GENERAL_SUITE) if asks and not with_llm else suite
+    asks_model = any(use.method == "llm" for use in suite.perturbers.values())
+    return read_suite(GENERAL_SUITE) if asks_model and not with_llm else suite
 
 
 def misspelt_task(task: str) -> bool:
@@ -206,10 +213,10 @@ def read_weights(name: str) -> Weights:
     weights = load_spec(path, Weights)
     _check_rows(path, "tasks", weights.tasks, full=True)
     _check_rows(path, "votes", weights.votes, full=False)
-    votes = {
-        task: {p: dict.fromkeys(_metrics(task, rows), 0) | row for p, row in rows.items()}
-        for task, rows in weights.votes.items()
-    }
+    votes = {}
+    for task, rows in weights.votes.items():
+        none = dict.fromkeys(_metrics(task, rows), 0)
+        votes[task] = {perturber: none | row for perturber, row in rows.items()}
     return weights.model_copy(update={"votes": votes}).with_shares()
 
 
@@ -277,7 +284,7 @@ def named_kinds(names: str, variants: Sequence[str]) -> list[str]:
     kinds: list[str] = []
     parts = [part.strip() for part in names.split(",")]
     while parts:
-        # A name that people read may hold a comma itself.
+        # A name that people read may hold a comma itself (`typos, minor`): the longest that fits is taken.
         for size in range(len(parts), 0, -1):
             name = ", ".join(parts[:size]).casefold()
             meant = [variant for variant in variants if name in ("all", *_names(variant))]
@@ -324,15 +331,14 @@ def with_metrics(task: Task, wanted: Metrics) -> Task:
                 "takes a scale: `scale` 1..5, or `labels` fail,pass; a function names its metrics by what it "
                 f"returns, e.g. {{'{name}': 0.7}}"
             )
+    if not metrics:
+        return task.model_copy()
     names = [m if isinstance(m, str) else m.name for m in metrics]
-    kept = (
-        [m for m in task.metrics if m.name in names and m.name not in own_metrics]
-        if metrics
-        else task.metrics
-    )
     if not own_metrics:
+        kept = [m for m in task.metrics if m.name in names]  # in the order of the task
         return task.model_copy(update={"metrics": kept})
-    chosen = {m.name: m for m in [*kept, *own_metrics.values()]}
+    chosen = known | own_metrics
+    # Without translations: nobody has translated a metric of the user's.
     changes = {"metrics": [chosen[name] for name in dict.fromkeys(names)], "translations": {}}
     return task.model_copy(update=changes)
 
@@ -364,6 +370,7 @@ def override(protocol: Protocol, /, **changes: object) -> Protocol:
     for an unknown setting, a wrong value, or settings that contradict each other.
     """
     set_fields = {k: v for k, v in changes.items() if v is not None or k in ("temperature", "top_p")}
+    # Checked here, as pydantic would name the forms of both kinds of protocols.
     forms = PAIRWISE_FORMS if protocol.pairwise else POINTWISE_FORMS
     answer = set_fields.get("answer", protocol.answer)
     if answer not in forms:
@@ -408,15 +415,17 @@ def read_steps(path: Path) -> dict[str, dict[str, list[str]]]:
     metrics = {task: read_task(task).metric_names for task in names_of("task")}
     by_metric = steps.get(None)
     if by_metric is not None:
-        _check_metrics(str(path), by_metric, {name for names in metrics.values() for name in names})
-        by_task = {
-            task: {m: by_metric[m] for m in names if m in by_metric} for task, names in metrics.items()
-        }
-        return {task: entries for task, entries in by_task.items() if entries}
-    for task, entries in steps.items():
-        one_of("task", task, metrics, str(path))
-        _check_metrics(f"{path}: {task}", entries, metrics[str(task)])
-    return {str(task): entries for task, entries in steps.items()}
+        _check_metrics(str(path), by_metric, {*itertools.chain.from_iterable(metrics.values())})
+        by_task = {}
+        for task, names in metrics.items():
+            shared = {name: by_metric[name] for name in names if name in by_metric}
+            if shared:
+                by_task[task] = shared
+        return by_task
+    for name, entries in steps.items():
+        one_of("task", name, metrics, str(path))
+        _check_metrics(f"{path}: {name}", entries, metrics[str(name)])
+    return {str(name): entries for name, entries in steps.items()}
 
 
 def _check_metrics(place: str, named: Iterable[str], metrics: Collection[str]) -> None:

@@ -1,4 +1,9 @@
-"""YAML files of content, checked against their records."""
+"""YAML files of content, checked against their records.
+
+`load_spec` reads a file in three steps: `_StrictLoader` parses it, and refuses what readers of YAML take for
+different things; `_expanded` bounds what aliases stand for; pydantic makes the record, whose first fault
+`_first_fault` puts into one line, in the words of `dhp.core.checks`.
+"""
 
 import functools
 import re
@@ -104,7 +109,7 @@ def _parsed(path: Path, text: str) -> object:
         node = loader.get_single_node()
         if node is None:
             return None
-        if "*" in text:
+        if "*" in text:  # else there is no alias
             _expanded(node, {})
         return loader.construct_document(node)
     except yaml.MarkedYAMLError as e:
@@ -173,6 +178,7 @@ def refusals(place: str, spec: type[Any]) -> Iterator[None]:
 def _first_fault(error: ValidationError, spec: type[Any]) -> str:
     # An unknown key is usually a typing error for a missing one, so it is the better thing to name first.
     first = min(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
+    # A validator of the whole record has no place.
     *parents, last = first["loc"] or ("",)
     place = ".".join(str(part) for part in first["loc"])
     if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):

@@ -97,8 +97,8 @@ class Dataset:
 
         `language` is that of the outputs, where a field `language` of an example does not say it.
         """
-        known, kept = read_task(task), tuple(examples)
-        made = cls(name, kept, known, read_suite(suite or GENERAL_SUITE), kept)
+        known, all_examples = read_task(task), tuple(examples)
+        made = cls(name, all_examples, known, read_suite(suite or GENERAL_SUITE), pool=all_examples)
         return made.in_languages(None, language or known.output_language)
 
     def in_languages(self, source: str | None, output: str | None) -> "Dataset":
@@ -120,13 +120,13 @@ class Dataset:
 
         Empty where every example stands alone.
         """
-        firsts: dict[bytes, str] = {}
-        kept = {}
+        firsts: dict[bytes, str] = {}  # a hash: sources are long
+        cluster_of = {}
         for e in self.examples:
             source = e.source.strip()
-            same = firsts.setdefault(key_digest(source), e.id) if source else e.id
-            kept[e.id] = e.fields.get("cluster") or same
-        return kept if len(set(kept.values())) < len(kept) else {}
+            same_source = firsts.setdefault(key_digest(source), e.id) if source else e.id
+            cluster_of[e.id] = e.fields.get("cluster") or same_source
+        return cluster_of if len(set(cluster_of.values())) < len(cluster_of) else {}
 
     def only(self, ids: Collection[str]) -> "Dataset":
         """The dataset with only the examples of these ids; raises `InputError` for an unknown id."""

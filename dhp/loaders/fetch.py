@@ -1,7 +1,9 @@
 """Download of published datasets: sources, checksums, safe unpacking, prepared copies.
 
-Files are downloaded beside their place, checked by their sum and renamed. `prepare` then writes the
-examples that may be chosen from, which later runs read.
+`prepare` goes three steps. `fetch` downloads the files of a card beside their place, checks their sums and
+renames them, or copies what sacrebleu has downloaded. `unpack` writes the regular files of an archive, and
+none outside of its folder. The examples that may be chosen from are then written to one file in the cache,
+which later runs read (`load_prepared`).
 """
 
 import hashlib
@@ -90,6 +92,7 @@ def _copy(
 ) -> str:
     digest, done = hashlib.sha256(), 0
     while chunk := reply.read(_CHUNK):
+        # Some servers send their page of errors with the type and the code of a file.
         if done == 0 and chunk[:200].lstrip().lower().startswith((b"<!doctype html", b"<html")):
             raise InputError(f"{name}: {url} answered with a web page; expected: the file itself")
         if done + len(chunk) > MOST_BYTES:
@@ -148,6 +151,7 @@ def unpack(archive: Path, folder: Path) -> None:
 
 def _leads_out(name: str) -> bool:
     """Whether a path is absolute or has a `..`, by the rules of POSIX or of Windows."""
+    # Windows takes both slashes, so that its rules hold for paths of POSIX as well.
     path = PureWindowsPath(name)
     return bool(path.drive or path.root or ".." in path.parts or "\0" in name)
 
@@ -169,6 +173,7 @@ def _write(archive: str, member: _Member, folder: Path, room: int) -> int:
         if source is None:
             raise fault("cannot be read")
         with source, new_file(path) as file:
+            # What an archive says of its sizes may be false, so that the bytes are counted.
             while chunk := source.read(_CHUNK):
                 if file.tell() + len(chunk) > room:
                     raise InputError(f"{archive}: holds more than {MOST_BYTES:,} bytes when unpacked")
@@ -185,6 +190,7 @@ def _link_leads_out(member: _Member) -> bool:
     target = PureWindowsPath(member.target)
     if target.drive or target.root:
         return True
+    # How far below the folder the target leads, step by step: a way out and in again counts as out.
     depth = len(PurePosixPath(member.name).parts) - 1
     for part in target.parts:
         depth += -1 if part == ".." else 1

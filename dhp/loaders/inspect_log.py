@@ -10,9 +10,8 @@ from dhp.core.errors import InputError, require
 from dhp.core.files import BROKEN_DATA, parse_json, unpacked
 
 LOG_SUFFIX = ".eval"
-
-
 _ZSTANDARD = 93
+"""A way of compression, by its number in ZIP files, that Python reads from 3.14 on."""
 
 
 def read_eval_file(file: Path) -> Any:
@@ -22,6 +21,7 @@ def read_eval_file(file: Path) -> Any:
             names = [i.filename for i in archive.infolist()]
             if all(i.compress_type != _ZSTANDARD for i in archive.infolist()):
                 samples = sorted(n for n in names if n.startswith("samples/") and n.endswith(".json"))
+                # An evaluation that was stopped has no header yet.
                 header = "header.json" if "header.json" in names else "_journal/start.json"
                 size, read = 0, []
                 for name in (header, *samples):

@@ -30,5 +30,6 @@ def leave_out(name: str, reasons: Mapping[str, Sequence[str]], total: int, *, st
 
 def _places(name: str, places: Collection[str]) -> str:
     """`row 3, row 7`, without the name of the table."""
-    shown = [place.removeprefix(f"{name}: ") for place in list(places)[:_SHOWN]]
-    return ", ".join(shown) + (f" and {len(places) - _SHOWN:,} more" if len(places) > _SHOWN else "")
+    shown = ", ".join(place.removeprefix(f"{name}: ") for place in list(places)[:_SHOWN])
+    more = len(places) - _SHOWN
+    return f"{shown} and {more:,} more" if more > 0 else shown

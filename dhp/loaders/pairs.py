@@ -1,4 +1,10 @@
-"""Ready-made pairs: tables whose rows hold an example and a degraded copy of its output."""
+"""Ready-made pairs: tables whose rows hold an example and a degraded copy of its output.
+
+`read_pairs` reads a table in three steps. `read_row` makes a `Pair` of each row, or says why there is none:
+columns are found by a `PairMap`, and texts may be messages, of which the last is judged (`said_last`) and the
+others are the source (`said_before`). `_grouped` puts the pairs of one example together. What is left out is
+counted in a note.
+"""
 
 import json
 import logging
@@ -51,7 +57,8 @@ def read_row(row: Row, number: int | None, entry: PairColumns, form: PairMap) ->
     def cell(name: str) -> str | None:
         if name in values or name not in columns:
             return values.get(name)
-        return said_before(row, columns[name]) if name == "source" else said_last(row, columns[name])
+        said = said_before if name == "source" else said_last
+        return said(row, columns[name])
 
     good, bad = cell("output"), cell("perturbed")
     if good is None or bad is None or ("source" in columns and cell("source") is None):
@@ -62,16 +69,19 @@ def read_row(row: Row, number: int | None, entry: PairColumns, form: PairMap) ->
         side = _better(row, columns["better"], columns["output"], columns["perturbed"])
         if side is None:
             return "tied"
-        good, bad = (good, bad) if side == 0 else (bad, good)
+        if side == 1:
+            good, bad = bad, good
     others = [name for name in (*columns, *values) if name not in (*TEXTS, *PAIR_FIELDS)]
     texts = {name: _field(row, name, columns, values) for name in others}
     fields = {name: text for name, text in texts.items() if text is not None}
     source = cell("source") or ""
-    of_texts = id_of_texts(source, good, fields) if number is None else str(number)
-    identity = row.text(columns["id"]) if "id" in columns else of_texts
+    if "id" in columns:
+        identity = row.text(columns["id"])
+    else:
+        identity = id_of_texts(source, good, fields) if number is None else str(number)
     kind = _kind(row, cell("kind"), form.kind_pattern)
-    fitting = (lv for lv, kinds in form.levels.items() if fits(kind, kinds))
-    level = " ".join((cell("level") or next(fitting, DEFAULT_LEVEL)).split())
+    level_of_kind = next((level for level, kinds in form.levels.items() if fits(kind, kinds)), DEFAULT_LEVEL)
+    level = " ".join((cell("level") or level_of_kind).split())
     control = level == "control" or ("control" in columns and _is_control(row, columns["control"], form))
     degree = " ".join((cell("degree") or "").split()) or None
     example = Example(identity, source, good, fields)
@@ -118,11 +128,15 @@ def _messages(value: object) -> list[tuple[str, str]]:
 
     Each message has a `role` and one text, under one of the names in `_SAYS`.
     """
+    if not isinstance(value, list):
+        return []
     messages = []
-    for each in value if isinstance(value, list) else ():
+    for each in value:
         role = each.get("role") if isinstance(each, Mapping) else None
-        texts = [each[name] for name in _SAYS if isinstance(each.get(name), str)] if role else []
-        if not isinstance(role, str) or not texts:
+        if not role or not isinstance(role, str):
+            return []
+        texts = [each[name] for name in _SAYS if isinstance(each.get(name), str)]
+        if not texts:
             return []
         messages.append((role, texts[0]))
     return messages
@@ -162,7 +176,7 @@ def _better(row: Row, column: str, first: str, second: str) -> int | None:
     1.5 for a tie.
     """
     label = (as_text(row.value(column)) or "").strip().casefold()
-    winner = label = label.removesuffix(".0")
+    winner = label = label.removesuffix(".0")  # as pandas writes 1 in a column with an empty cell
     ordered = re.fullmatch(r"([^<>=]+?)\s*(<+|>+)\s*([^<>=]+)", label)
     if ordered:
         winner = ordered[1] if ">" in ordered[2] else ordered[3]
@@ -170,6 +184,7 @@ def _better(row: Row, column: str, first: str, second: str) -> int | None:
         return None
     names = first.casefold(), second.casefold()
     tails = _differing_ends(*names)
+    # Columns `text_0` and `text_1` are named by 0 and 1, and not by first and second.
     if "0" not in tails and re.fullmatch(r"[12]|1\.\d+", label):
         number = float(label)
         return None if number == _MIDDLE else int(number > _MIDDLE)
@@ -187,8 +202,9 @@ def _better(row: Row, column: str, first: str, second: str) -> int | None:
 
 def _differing_ends(one: str, other: str) -> tuple[str, str]:
     """What tells two names apart, such as `1` and `2`: without the same start and the same last words."""
-    unlike = (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
-    start = next(unlike, min(len(one), len(other)))
+    start = 0
+    while one[start : start + 1] == other[start : start + 1] != "":
+        start += 1
     ends = [re.findall(r"[^\W_]+", name[start:]) for name in (one, other)]
     while all(len(words) > 1 for words in ends) and ends[0][-1] == ends[1][-1]:
         ends = [words[:-1] for words in ends]
@@ -202,7 +218,7 @@ def fits(label: str, wanted: Sequence[str]) -> bool:
 
 def chosen_rows(table: Table, where: Mapping[str, Sequence[str]]) -> Table:
     """The rows whose columns hold one of the values or patterns that `where` names, in any case."""
-    for column in where:
+    for column in where:  # all of them, before rows go by the first
         if not table.has(column):
             raise InputError(
                 f"{table.name}: column '{column}' of --where is missing; {suggest(column, table.columns)}"
@@ -305,11 +321,13 @@ def _grouped(
                 f"kind '{variant.name}' has level '{variant.level}'; allowed: {known.level}, as before"
             )
         example = pair.example
-        known_by = (example.id if pair.named else None, example.source, example.output)
-        same = members.setdefault((*known_by, *(example.fields.get(name) for name in shown)), [])
+        named_id = example.id if pair.named else None
+        shown_texts = [example.fields.get(name) for name in shown]
+        same = members.setdefault((named_id, example.source, example.output, *shown_texts), [])
         if any(texts.get((name, variant.name)) == pair.text for name in same):
             left_out["duplicate"] += 1
             continue
+        # An example has one text of a kind: a second one makes a second example with the same original.
         member = next((name for name in same if (name, variant.name) not in texts), None)
         if member is None:
             base = same[0] if same and not pair.named else example.id
@@ -319,7 +337,9 @@ def _grouped(
             examples[member] = replace(example, id=member)
         texts[member, variant.name] = pair.text
     for name, family in families.items():
-        for each in family if len(family) > 1 else ():
+        if len(family) == 1:
+            continue
+        for each in family:  # they are not independent of each other
             examples[each] = replace(examples[each], fields={"cluster": name, **examples[each].fields})
     made = []
     for name, variant_name in product(examples, variants):

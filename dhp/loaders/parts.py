@@ -18,9 +18,13 @@ from dhp.core.tables import (
 _WILD = "*?["
 
 
+def _is_wild(name: str) -> bool:
+    return any(sign in name for sign in _WILD)
+
+
 def is_parts(name: str) -> bool:
     """Whether a name is a pattern of files, or the address of a store."""
-    return "://" in name or any(sign in name for sign in _WILD)
+    return "://" in name or _is_wild(name)
 
 
 def parts_name(name: str) -> str:
@@ -28,7 +32,7 @@ def parts_name(name: str) -> str:
     if Path(name).exists():
         return Path(name).name
     path = PurePosixPath(name.partition("://")[2] or name)
-    while any(sign in path.name for sign in _WILD):
+    while _is_wild(path.name):
         path = path.parent
     return path.name or "parts"
 
@@ -56,8 +60,9 @@ def _rows(name: str, columns: dict[str, None]) -> Iterator[Row]:
 def _files(name: str) -> Iterator[tuple[str, Any]]:
     """Names and open files, one at a time."""
     if "://" not in name:
-        below = Path(Path(name).anchor or ".")
-        for path in sorted(below.glob(str(Path(name).relative_to(Path(name).anchor)))):
+        pattern = Path(name)
+        below = Path(pattern.anchor or ".")
+        for path in sorted(below.glob(str(pattern.relative_to(pattern.anchor)))):
             if path.is_file():
                 with opened(path) as file:
                     yield str(path), file
@@ -78,7 +83,7 @@ def _store(address: str) -> tuple[Any, str]:
     from pyarrow import fs
 
     base = address
-    while any(sign in base for sign in _WILD):
+    while _is_wild(base):
         base = base.rpartition("/")[0]
     try:
         store, path = fs.FileSystem.from_uri(base)
@@ -95,10 +100,12 @@ def _fitting(store: Any, path: str) -> list[str]:
     """The files of a store that a path with wild cards fits, in order; each folder has one part of it."""
     from pyarrow import fs
 
-    if not any(sign in path for sign in _WILD):
+    if not _is_wild(path):
         return [path]
     wanted = PurePosixPath(path).parts
-    fixed = next(index for index, part in enumerate(wanted) if any(sign in part for sign in _WILD))
+    fixed = 0  # folders that are named as they are: only what lies below them is listed
+    while not _is_wild(wanted[fixed]):
+        fixed += 1
     below = fs.FileSelector(str(PurePosixPath(*wanted[:fixed])), recursive=fixed < len(wanted) - 1)
     files = [info.path for info in store.get_file_info(below) if info.type == fs.FileType.File]
 

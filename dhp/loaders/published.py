@@ -1,4 +1,10 @@
-"""Published datasets in their original format, as examples or pairs."""
+"""Published datasets in their original format, as examples or pairs.
+
+`READERS` has a reader for each dataset of the benchmark, which yields the examples that qualify in the order
+of the file; `read_published` collects them. Published pairs need no reader: their card says which column
+holds what (`read_set`). Most of this file reads the translations of WMT, whose segments are sentences. They
+are joined to texts that are long enough.
+"""
 
 import re
 import xml.etree.ElementTree as ET
@@ -243,11 +249,12 @@ def _document_segments(place: str, document: ET.Element, source_language: str) -
 def _texts(place: str, elements: list[ET.Element]) -> dict[str, str]:
     """Segment id -> text with white space collapsed, of all segments below `elements`."""
     texts: dict[str, str] = {}
-    for segment in (s for element in elements for s in element.iter("seg")):
-        number = segment.get("id")
-        if not number or number in texts:
-            raise InputError(f"{place}: missing or duplicate segment id '{number}'")
-        texts[number] = _collapse("".join(segment.itertext()))
+    for element in elements:
+        for segment in element.iter("seg"):
+            number = segment.get("id")
+            if not number or number in texts:
+                raise InputError(f"{place}: missing or duplicate segment id '{number}'")
+            texts[number] = _collapse("".join(segment.itertext()))
     return texts
 
 
@@ -265,11 +272,12 @@ def _text_segments(folder: Path, pair: str, expected: str) -> list[Segment]:
     bounds = _only(_below(folder, f"{start}*docid*"), folder)
     sources, references = _aligned(source, reference)
     documents = _aligned(bounds, reference)[0] if bounds else [None] * len(references)
-    lines = zip(documents, sources, references, strict=True)
-    return [
-        Segment(document and _collapse(document), str(i), _collapse(s), _collapse(r))
-        for i, (document, s, r) in enumerate(lines, 1)
-    ]
+    segments: list[Segment] = []
+    for document, source_text, reference_text in zip(documents, sources, references, strict=True):
+        name = None if document is None else _collapse(document)
+        number = str(len(segments) + 1)
+        segments.append(Segment(name, number, _collapse(source_text), _collapse(reference_text)))
+    return segments
 
 
 def _aligned(file: Path, reference: Path) -> tuple[list[str], list[str]]:
@@ -320,6 +328,7 @@ def _document(segment: Segment) -> dict[str, str]:
 
 
 def _run(item: tuple[int, Segment]) -> tuple[str | None, int]:
+    """Tells the segments of one document from others; one without a document is alone."""
     position, segment = item
     return segment.document, position if segment.document is None else 0
 

@@ -1,4 +1,8 @@
-"""Texts of several systems on the same sources, with human scores: published sets and the user's tables."""
+"""Texts of several systems on the same sources, with human scores: published sets and the user's tables.
+
+`_READERS` has a reader for each published set, in the form of its owners; a table of the user's is read by
+`_of_row`. `given_texts` leaves the scores aside, `read_human_scores` has nothing else.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -120,10 +124,9 @@ def _documents(path: Path, references: str, scores: str | None) -> Iterator[Rate
         row = json.loads(line)
         by_metric = row[scores] if scores else {name: row[name] for name in aspects}
         known = row[references]
-        for index, (system, output) in enumerate(
-            zip(row.get("systems") or _numbered(row), row["machine_summaries"], strict=True)
-        ):
-            others = tuple(known) if isinstance(known, list) else (known,)
+        others = tuple(known) if isinstance(known, list) else (known,)
+        summaries = zip(row.get("systems") or _numbered(row), row["machine_summaries"], strict=True)
+        for index, (system, output) in enumerate(summaries):
             text = Candidate(str(row["id"]), str(system), output, row["text"], references=others)
             yield text, {metric: float(values[index]) for metric, values in by_metric.items()}
 

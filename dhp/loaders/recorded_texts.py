@@ -35,22 +35,22 @@ def recorded_texts(path: Path, form: RatingsForm = RatingsForm()) -> Dataset:
         raise InputError(
             f"{path}: must have judgements of originals (variant '{ORIGINAL}') and of other texts"
         )
-    variants = tuple(
-        Variant(name, parse_variant(name).perturber, level, "given", parse_variant(name).degree)
-        for name, level in levels.items()
-    )
-    made = tuple(
-        PerturbedText(example.id, variant.name, _text(texts[example.id, variant.name], "text") or NO_TEXT)
-        for variant in variants
-        for example in examples
-        if (example.id, variant.name) in texts
-    )
-    return Dataset(path.stem, examples, function_task(), None, examples, variants, made)
+    variants = []
+    made = []
+    for name, level in levels.items():
+        perturber, degree, _ = parse_variant(name)
+        variants.append(Variant(name, perturber, level, "given", degree))
+        for example in examples:
+            judged = texts.get((example.id, name))
+            if judged is not None:
+                made.append(PerturbedText(example.id, name, _text(judged, "text") or NO_TEXT))
+    return Dataset(path.stem, examples, function_task(), None, examples, tuple(variants), tuple(made))
 
 
 def _text(row: Mapping[str, object], column: str) -> str | None:
     value = row.get(column)
-    return None if value is None or value != value or not str(value).strip() else str(value)
+    is_absent = value is None or value != value  # NaN, as pandas has it for an empty cell
+    return None if is_absent or not str(value).strip() else str(value)
 
 
 def _cluster(row: Mapping[str, object]) -> dict[str, str]:

@@ -105,13 +105,13 @@ def _released(card: Card, table: Table, suite: Suite, columns: Mapping[str, str]
     used = {*columns, *columns.values(), FILE, FOLDER, KEY}
     texts = {ours: theirs for ours, theirs in columns.items() if ours not in variants}
     originals = plain_examples(table, texts | {c: c for c in table.columns if c not in used})
-    made = tuple(
-        _text(row, columns[v.name], example, v.name)
-        for v in suite.variants
-        for row, example in zip(table.rows, originals, strict=True)
-    )
+    made: list[PerturbedText] = []
+    for variant in suite.variants:
+        column = columns[variant.name]
+        rows = zip(table.rows, originals, strict=True)
+        made += [_text(row, column, example, variant.name) for row, example in rows]
     task = read_task(card.task)
-    dataset = Dataset(card.dataset, originals, task, None, originals, suite.variants, made)
+    dataset = Dataset(card.dataset, originals, task, None, originals, suite.variants, tuple(made))
     return dataset.in_languages(card.source_language, card.output_language)
 
 

@@ -1,4 +1,8 @@
-"""Datasets by name: bundled, published, from files and from the Hub."""
+"""Datasets by name: bundled, published, from files and from the Hub.
+
+`resolve_datasets` goes these steps for each name: it checks it before anything is read, reads the texts (a
+plug-in, `_user_data` or `published`), gives them their suite, and chooses as many examples as are asked for.
+"""
 
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -156,8 +160,11 @@ def _of_plugin(asked: Request) -> Dataset | None:
     """
     if asked.task is function_task():
         asked = replace(asked, task=None)
-    loaded = (load_target(target)(asked) for target in offered("datasets").values())
-    return next((dataset for dataset in loaded if dataset is not None), None)
+    for target in offered("datasets").values():
+        dataset: Dataset | None = load_target(target)(asked)
+        if dataset is not None:
+            return dataset
+    return None
 
 
 def _user_data(asked: Request, with_llm: bool) -> Dataset:
@@ -225,12 +232,14 @@ def _default_n(dataset: Dataset) -> int:
     """All examples, but of a benchmark dataset as many as its card says, if there are so many."""
     count = len(dataset.examples)
     n = read_card(dataset.name).n if dataset.name in DATASETS else None
-    if n is not None and count < n:
+    if n is None:
+        return count
+    if count < n:
         logging.getLogger("dhp").warning(
             "dataset '%s': %d examples qualify, the benchmark takes %d; its figures are of these %d",
             *(dataset.name, count, n, count),
         )
-    return min(n or count, count)
+    return min(n, count)
 
 
 def _with_suite(dataset: Dataset, suite: Suite | None) -> Dataset:

@@ -1,7 +1,13 @@
-"""Datasets from tables of the user's own texts."""
+"""Datasets from tables of the user's own texts.
+
+`open_table` reads the rows, `columns_of` finds which column holds what, and `from_table` makes the dataset:
+of pairs if there is a column `perturbed`, else of examples. Few rows that cannot be used are left out first
+(`unusable`), and counted by reason.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
 
 from dhp.core.errors import InputError, listed
@@ -128,25 +134,23 @@ def unusable(
                 reasons.setdefault(f"column '{columns[name]}' {lack}", []).append(row.place)
                 break
     leave_out(table.name, reasons, len(rows) + len(broken), strict=strict)
-    return frozenset(place for places in reasons.values() for place in places)
+    return frozenset(chain.from_iterable(reasons.values()))
 
 
 def columns_of(table: Table, field_map: Mapping[str, str], task: Task) -> dict[str, str]:
     """Our name -> the table's column; a mapped column serves for nothing else."""
-    faults = [
-        f"`fields` {ours}={theirs}: column '{theirs}' is missing{_near(theirs, table)}"
-        for ours, theirs in field_map.items()
-        if not table.has(theirs)
-    ]
+    faults = []
+    for ours, theirs in field_map.items():
+        if not table.has(theirs):
+            faults.append(f"`fields` {ours}={theirs}: column '{theirs}' is missing{_near(theirs, table)}")
     used = {*field_map.values(), FILE, FOLDER, KEY}
     unmapped = {c: c for c in table.columns if c.strip() and c not in used and c != "better"}
     columns = unmapped | dict(field_map)
     has_source = task.source_label is not None
-    faults += [
-        f"column '{needed}' is missing; map it by `fields` {needed}=COLUMN{_near(needed, table)}"
-        for needed in ("source", "output") * has_source or ("output",)
-        if needed not in columns
-    ]
+    for needed in ("source", "output") if has_source else ("output",):
+        if needed not in columns:
+            near = _near(needed, table)
+            faults.append(f"column '{needed}' is missing; map it by `fields` {needed}=COLUMN{near}")
     if faults:
         raise InputError(f"{table.name}: {'; '.join(faults)}; allowed: {listed(table.columns)}")
     return columns
@@ -161,7 +165,8 @@ def _near(name: str, table: Table) -> str:
 def meanings(columns: Mapping[str, str]) -> dict[str, str]:
     """Column -> what it stands for, for the slots of prompt files: our name, and its own."""
     texts = {ours: theirs for ours, theirs in columns.items() if ours not in ("id", *PAIR_FIELDS)}
-    return {**{ours: ours for ours in texts}, **{theirs: ours for ours, theirs in texts.items()}}
+    by_column = {theirs: ours for ours, theirs in texts.items()}
+    return {ours: ours for ours in texts} | by_column
 
 
 def plain_examples(
@@ -193,10 +198,11 @@ def _example(row: Row, columns: Mapping[str, str], taken: Collection[str]) -> Ex
             fields[name] = row.encodable(column, text)
     source = _source(row, columns["source"]) if "source" in columns else ""
     output = said_last(row, columns["output"]) or row.text(columns["output"])
-    of_row = (
-        row.text(columns["id"]) if "id" in columns else free_name(id_of_texts(source, output, fields), taken)
-    )
-    return Example(of_row, source, output, fields)
+    if "id" in columns:
+        identity = row.text(columns["id"])
+    else:
+        identity = free_name(id_of_texts(source, output, fields), taken)
+    return Example(identity, source, output, fields)
 
 
 def _source(row: Row, column: str) -> str:
