@@ -186,14 +186,12 @@ def _by_data(
 
     rows = []
     for each in comparisons:
-        judged = zip(each.judges, rated[each.dataset], strict=True)
-        rows += [
-            _JudgeOfSet(names[judge], place, entry.result, each)
-            for place, (judge, entry) in enumerate(judged)
-        ]
+        for place, (judge, entry) in enumerate(zip(each.judges, rated[each.dataset], strict=True)):
+            rows.append(_JudgeOfSet(names[judge], place, entry.result, each))
     several = len(comparisons) > 1
     title = "by dataset" if several else f"{comparisons[0].dataset}, n = {comparisons[0].n}"
-    averages = [column for column in run_columns([row.result for row in rows]) if column in AVERAGES]
+    results = [row.result for row in rows]
+    averages = [column for column in run_columns(results) if column in AVERAGES]
     columns = [
         *([_DATA] if several else []),
         _JUDGE,

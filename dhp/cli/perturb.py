@@ -4,6 +4,7 @@ The texts are made as for a run, by `build_texts`, and then written, frozen as a
 no text is made: `audit_shown` has a table of an existing set, and a line on all that is wrong in it.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,13 +131,13 @@ def perturb(
 
 def _used(made: "Sequence[PerturbedDataset]", settings: ModelSettings) -> str:
     """The calls and tokens that the perturb model took, and what they cost."""
-    calls, asked, answered = (
-        sum(part.usage.get(name, 0) for part in made)
-        for name in ("calls", "prompt_tokens", "completion_tokens")
-    )
+    used = Counter[str]()
+    for part in made:
+        used.update(part.usage)
+    asked, answered = used["prompt_tokens"], used["completion_tokens"]
     cost = settings.prices.cost(asked, answered)
     shown = "" if cost is None else f", cost {cost:,.4g}"
-    return f"{calls:,} calls, {asked + answered:,} tokens{shown}"
+    return f"{used['calls']:,} calls, {asked + answered:,} tokens{shown}"
 
 
 def _audit(folder: str) -> None:

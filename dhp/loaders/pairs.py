@@ -57,8 +57,8 @@ def read_row(row: Row, number: int | None, entry: PairColumns, form: PairMap) ->
     def cell(name: str) -> str | None:
         if name in values or name not in columns:
             return values.get(name)
-        said = said_before if name == "source" else said_last
-        return said(row, columns[name])
+        read = said_before if name == "source" else said_last
+        return read(row, columns[name])
 
     good, bad = cell("output"), cell("perturbed")
     if good is None or bad is None or ("source" in columns and cell("source") is None):
