@@ -76,6 +76,8 @@ _GERMAN_MONTH = re.compile(
     r"(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b"
 )
 """Dates that tell German from English: "zum 1. April"."""
+_NUMBERED = re.compile(r"[\w,] Nos?\.$")
+"""Behind it stands a number, unless it answers a question."""
 
 
 @functools.lru_cache(maxsize=32)
@@ -104,7 +106,8 @@ def _spans_of_short_piece(text: str) -> tuple[Span, ...]:
     whole: list[Span] = []
     for start, end in spans:
         before = text[max(whole[-1][1] - 12, 0) : whole[-1][1]] if whole else ""
-        if _GERMAN_DAY.search(before) and _GERMAN_MONTH.match(text, start):
+        is_day = _GERMAN_DAY.search(before) and _GERMAN_MONTH.match(text, start)
+        if is_day or (_NUMBERED.search(before) and text[start].isdecimal()):
             whole[-1] = (whole[-1][0], end)
         else:
             whole.append((start, end))

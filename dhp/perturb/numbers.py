@@ -20,14 +20,31 @@ _PRODUCT = re.compile(r"[a-z][A-Z]\w* \Z")
 
 
 def numbers(text: str) -> list[re.Match[str]]:
-    """The numbers of a text but codes, versions, dates with full stops, and the marks of items."""
+    """The numbers of a text but codes, versions, dates, hours with full stops, and the marks of items."""
     return [
         number
         for number in _NUMBER.finditer(text)
         if (_PLAIN.fullmatch(number[0]) or _THOUSANDS.fullmatch(number[0]))
         and not _is_item(text, number)
+        and not _is_joined(text, number)
         and not _PRODUCT.search(text[max(number.start() - 20, 0) : number.start()])
     ]
+
+
+_DAY_OR_HOUR = re.compile(r"\d{1,2}\.\d{1,2}(?:\.(?= ?[a-zäöü,;)])| ?Uhr\b)")
+"""As German texts write them: "16.3.", "23.45 Uhr"."""
+_SEASON = re.compile(r"(?<!\d)\d{4}[-–/]\d{2}(?!\d)")
+"""Two years, as in "2018-19"."""
+_LONGEST_SEASON = 7
+
+
+def _is_joined(text: str, number: re.Match[str]) -> bool:
+    """Whether it is a part of a date, an hour or two years, whose parts hang together."""
+    start, end = number.span()
+    if _DAY_OR_HOUR.match(text, start):
+        return True
+    beside = _SEASON.finditer(text, max(start - _LONGEST_SEASON, 0), end + _LONGEST_SEASON)
+    return any(season.start() <= start and end <= season.end() for season in beside)
 
 
 _LABEL = re.compile(r"(?:^|[\n.!?] ?)\W*\w+ \Z")
@@ -35,9 +52,11 @@ _LABEL = re.compile(r"(?:^|[\n.!?] ?)\W*\w+ \Z")
 
 
 def _is_item(text: str, number: re.Match[str]) -> bool:
-    """Whether it is the mark of an item that runs on behind another: "... mit. 4) Garantie", "Step 4: go"."""
+    """Whether it is the mark of an item: "... mit. 4) Garantie", "Step 4: go", "4: Go"."""
     start, end = number.span()
     if text[end : end + 1] == ":" and _LABEL.search(text[max(start - 20, 0) : start]):
+        return True
+    if text[end : end + 2] == ": " and text[max(start - 1, 0) : start] in ("", "\n"):
         return True
     if end - start > 2 or text[end : end + 1] not in (".", ")", "、", "．", "）"):
         return False

@@ -33,6 +33,7 @@ MARKED = [
     ("ar", "قال د. أحمد إن السعر ارتفع بنسبة 3.5 بالمئة. |ثم سكت الجميع."),
     ("ar", "هل رأيت أخي؟ |لا، لم أره اليوم!"),
     ("en", "Dr. Smith paid $3.50 at 5 p.m. on Monday. |Then he left."),
+    ("en", "It came from Phaethon, No. 3200 of its kind. |Is it near? |No. |3 of them are."),
     (None, "Die Frist endet zum 1. April. |Danach ist Schluss."),
 ]
 

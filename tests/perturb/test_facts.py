@@ -150,6 +150,40 @@ def test_words_with_a_capital_that_are_no_names_stay() -> None:
         assert {old for old, _ in changes(text, made.text)} <= {"Anna Keller", "Leeds"}
 
 
+def test_a_word_of_the_table_is_no_given_name_and_what_has_an_article_no_person() -> None:
+    text = "The Summer Olympics came in summer. The Orlando Magic beat the Seattle Storm. Anna Keller saw it."
+    example = Example("x", text, text)
+    table = Others([*REPORTS, example], 0, "games")
+    for seed in range(8):
+        made = RULES["wrong_names"](
+            text, random.Random(seed), example=example, others=table.of(example), lists=read_list, share=1.0
+        )
+        assert {old for old, _ in changes(text, made.text)} == {"Anna Keller"}
+
+
+@pytest.mark.parametrize("year", [1066, 1340, 1492, 1538])
+def test_a_year_of_long_ago_becomes_none_of_the_future(year: int) -> None:
+    for seed in range(20):
+        for is_far in (True, False):
+            other = other_number(str(year), {}, random.Random(seed), is_far=is_far)
+            assert other is not None
+            assert 900 < int(other) <= 1700
+
+
+def test_what_would_be_the_same_again_is_not_changed_twice() -> None:
+    text = "The rate was more expensive there."
+    for seed in range(40):
+        example = Example("x", f"{text} It was cheap, less or more.", text)
+        table = Others([*REPORTS, example], 0, "rates")
+        try:
+            made = RULES["opposites"](
+                text, random.Random(seed), example=example, others=table.of(example), lists=read_list, k=3
+            )
+        except NotApplicable:
+            continue
+        assert "less cheap" not in made.text
+
+
 def test_a_name_that_the_source_has_not_stays() -> None:
     text = "Anna Keller came to Leeds."
     example = Example("x", "Somebody came.", text)
@@ -219,6 +253,10 @@ def test_far_numbers_are_more_than_half_away() -> None:
         ("Step 2: cook the rice. Add salt and serve it.", "Step 2:"),
         ("Plants take in CO(2) by day and give it off.", "CO(2)"),
         ("The course takes three to four weeks of work.", "three to four"),
+        ("In the year 2018-19 they sold 12 houses.", "2018-19"),
+        ("Das Fest war am 16.3. gut besucht und hatte 12 Stände.", "16.3."),
+        ("Die Sendung beginnt um 23.45 Uhr und hat 12 Teile.", "23.45 Uhr"),
+        ("6: Add links and 12 pictures to the page.", "6: Add"),
     ],
 )
 def test_a_number_that_is_none_or_would_not_fit_stays(text: str, kept: str) -> None:
@@ -276,6 +314,11 @@ def fitting(text: str) -> set[tuple[str, str]]:
         ("Slowly lower your legs to the floor.", ("lower", "higher")),
         ("It will be remembered for long.", ("remembered", "forgot")),
         ("It was directed by the maker of Mo' Better Blues.", ("better", "worse")),
+        ("The car lost power on the way.", ("lost", "won")),
+        ("It gives a high degree of cold protection.", ("cold", "hot")),
+        ("She appeared in the Saturday Evening Post.", ("saturday", "monday")),
+        ("They met there on Good Friday.", ("friday", "monday")),
+        ("The item was never delivered.", ("never", "always")),
     ],
 )
 def test_a_word_that_would_not_fit_is_not_put_in(text: str, shows: tuple[str, str]) -> None:
@@ -363,6 +406,9 @@ def test_where_all_texts_deny_alike_a_negation_would_stand_out() -> None:
         "He did not see any of them.",
         "She is not only tall.",
         "Can he come, or is he late?",
+        "It rang before he could come.",
+        "Look how he could come.",
+        "It is later than he could come.",
     ],
 )
 def test_a_clause_that_says_the_same_with_a_negation_keeps_its_own(text: str) -> None:

@@ -192,6 +192,24 @@ def test_courtesies_stay_where_they_are(language: str, name: str) -> None:
         assert after.count(before.strip()) == 1 == after.count(behind.strip())
 
 
+def test_bullets_may_stand_in_any_order() -> None:
+    with pytest.raises(NotApplicable, match="any order"):
+        degraded("reordering", "- Red wine.\n- Bread.\n- Cheese.", 0, count=2)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It rains. Mary Keefe works here. Keefe is tall. All is well.",
+        "It rains. Somebody bought a car there. The car was red. All is well.",
+    ],
+)
+def test_a_pair_of_which_one_names_what_the_other_introduces_changes_places(text: str) -> None:
+    first, second, third, last = re.findall(r"[^.]+\.", text)
+    for seed in range(8):
+        assert degraded("reordering", text, seed, count=2) == f"{first}{third}{second}{last}"
+
+
 def test_a_pair_changes_places_within_its_list() -> None:
     text = (
         "1. Cook.\n   a) Boil water.\n   b) Add salt.\n2. Serve it hot.\n\nNote\n\nDo not wait. It gets cold."

@@ -125,6 +125,10 @@ def far_numbers(text: FactText, table: FactTable, rng: Random) -> Sequence[Chang
     return _numbers(text, table, rng, is_far=True)
 
 
+_FEW = 2
+"""Numbers put in before one from which it differs: "1, 9, 9, 9" shows."""
+
+
 def _numbers(text: FactText, table: FactTable, rng: Random, *, is_far: bool) -> Sequence[Change]:
     """Those that the source has, in digits and words; if it has none at all, those of the text.
 
@@ -133,6 +137,7 @@ def _numbers(text: FactText, table: FactTable, rng: Random, *, is_far: bool) -> 
     stated, others = list[Change](), list[Change]()
     in_digits = text.numbers
     for number in in_digits:
+        made = [change[-1][2] for change in (*stated, *others)][-_FEW:]
         is_stated = text.states_number(number[0])
         new = other_number(
             number[0],
@@ -140,7 +145,7 @@ def _numbers(text: FactText, table: FactTable, rng: Random, *, is_far: bool) -> 
             rng,
             is_far=is_far or not (is_stated or text.is_translation),
             is_percentage=PERCENTAGE.match(text.prose, number.end()) is not None,
-            taken=DIGITS.findall(beside(text.prose, *number.span())),
+            taken=[*DIGITS.findall(beside(text.prose, *number.span())), *made],
             within=in_order(number),
         )
         if new is not None:

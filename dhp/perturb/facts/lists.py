@@ -119,6 +119,8 @@ class FactLists(Spec):
     """Opposites that count only if the source has the word."""
     contexts: Mapping[str, Contexts] = Field(default={})
     """Word of a group -> where it stays."""
+    pointing: list[str] = Field(default=[])
+    """Beginnings of sentences that go on from one before."""
     no_names: str = ""
     """Words with a capital that are no name."""
     organisations: str = ""
@@ -153,6 +155,11 @@ class FactLists(Spec):
         """Place -> the number of its line."""
         lines = ((number, line) for number, line in enumerate(self.places))
         return {name.replace("_", " "): number for number, line in lines for name in line.split()}
+
+    @cached_property
+    def points_back(self) -> re.Pattern[str]:
+        """The beginning of a sentence that goes on from one before."""
+        return _ended(self.pointing) if self.pointing else re.compile(r"(?!)")
 
     @cached_property
     def proper(self) -> frozenset[str]:

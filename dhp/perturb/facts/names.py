@@ -27,6 +27,7 @@ _SHAPE = re.compile(
 _CAPITAL = re.compile(rf"[{_UPPER}](?<![\w@#./'’&-].)[^\W\d_]*+(?:[-'’][^\W\d_]++)*+(?![\w@]|[./]\w)")
 """A word with a capital that is no part of a code, an address or a file name."""
 _LETTERS = re.compile(r"[^\W\d_]+")
+_ARTICLE = re.compile(r"\b[Tt]he \Z")
 _TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St)\.? \Z")
 _IN_PLACE = re.compile(r"\b(?:in|at|from|near|across|around|en|desde|à|nach|aus) \Z")
 _NOUN = re.compile(
@@ -36,10 +37,15 @@ _NOUN = re.compile(
 """A German word that takes an article or an adjective."""
 _STARTS = frozenset(".!?:;\"“‘«„(\n*>•-–—|[/¿¡'`")
 """Behind these a word has a capital as at the beginning of a sentence."""
-_LEAD = re.compile(r"\b(?:New|North|South|West|East|Great|Saint|San|Los|Las|El|La|Le|De|Real|Sri|The) \Z")
-"""Words with which a longer name begins."""
+_LEAD = re.compile(
+    r"\b(?:New|North|South|West|East|Great|Saint|San|Los|Las|El|La|Le|De|Real|Sri|The) \Z"
+    r"|\b[A-Z]\w+ (?:In|Of|At|On|And|To) \Z"
+)
+"""Words with which a longer name or a title begins."""
 _LEAST_INSIDE = 0.1
 """Small letters at most so many times as often as capitals within sentences."""
+_TAIL = re.compile(r" (?:del? |d[ue] )?(?:Norte|Sur|Este|Oeste|Nord|Sud|Est|Ouest)\b")
+"""Behind these a name is a part of one, as in "Irlanda del Norte"."""
 _FREQUENT = 5.5
 """Zipf frequency of English words such as "new" that are no name alone."""
 _COMMON = 4.5
@@ -51,6 +57,10 @@ _LONG, _SMALL = 400, 1_000
 _LONGEST = 3
 """Words of the name of a person."""
 _TRIES = 12
+_SIGHT = 8
+"""Characters before a name by which its kind is told."""
+_LEADING = 24
+"""Characters before a name in which a word that leads a longer one is looked for."""
 _REMEMBERED = 10_000
 """Texts, sources and sentences whose names are remembered, as each kind of fact looks at them."""
 
@@ -120,6 +130,7 @@ class Names:
         self._inside, self._words = Counter[str](), Counter[str]()
         self._surnames: dict[str, str] = {}
         self._in_place, self._all = Counter[str](), Counter[str]()
+        self._at_town, self._with_article = Counter[str](), Counter[str]()
         self._pool: dict[tuple[str, int], list[str]] = {}
         self.is_name: Callable[[str], bool] = functools.cache(self._is_name)
         """Whether a word that has a capital is (a part of) a name."""
@@ -153,9 +164,12 @@ class Names:
     def _see(self, text: str, name: Name) -> None:
         """Count what tells the kind of a name."""
         self._all[name.text] += 1
-        self._in_place[name.text] += _IN_PLACE.search(text[max(name.start - 8, 0) : name.start]) is not None
+        before = text[max(name.start - _SIGHT, 0) : name.start]
+        self._in_place[name.text] += _IN_PLACE.search(before) is not None
+        self._at_town[name.text] += before.endswith("à ")
+        self._with_article[name.text] += _ARTICLE.search(before) is not None
         words, sexes = name.text.split(), self._lists.sexes
-        if len(words) == 2 and words[0] in sexes and words[1] not in self._organisations | self._sites:
+        if len(words) == 2 and self._is_given(words[0]) and words[1] not in self._organisations | self._sites:
             self._surnames.setdefault(words[1], sexes[words[0]])
 
     def _learn_surnames(self, texts: Sequence[tuple[str, Sequence[Capital]]]) -> None:
@@ -166,6 +180,12 @@ class Names:
                 beside = other.start == one.end + 1 and other.word not in nouns
                 if one.word in self._lists.sexes and beside and not self._is_listed(other.word):
                     self._surnames.setdefault(other.word, self._lists.sexes[one.word])
+
+    def _is_given(self, word: str) -> bool:
+        """Whether a word is a given name, and no word of the table in small letters, too, as "Summer" is."""
+        if word not in self._lists.sexes or zipf(word.lower()) > _FREQUENT:
+            return False
+        return self._words[word.lower()] <= _LEAST_INSIDE * self._words[word]
 
     def _is_listed(self, word: str) -> bool:
         return word in self._lists.sexes or word in self._lists.place_names
@@ -194,7 +214,9 @@ class Names:
     @cached_property
     def _listed_places(self) -> re.Pattern[str]:
         names = "|".join(sorted(self._lists.place_names, key=len, reverse=True))
-        return re.compile(f"(?<!新)(?:{names})(?!语|教|天主|条约)")  # "the French language" is no France
+        return re.compile(
+            f"(?<!新)(?:{names})(?!语|語|教|天主|条约|條約|洋)"
+        )  # "the French language" is no France
 
     def _joined(self, text: str, words: Iterable[Capital]) -> Iterator[Name]:
         """Words of names side by side are one."""
@@ -222,8 +244,7 @@ class Names:
         before: Capital | None = None
         for each in words:
             if not self.is_name(each.word):
-                is_given = each.word in self._lists.sexes and zipf(each.word.lower()) <= _FREQUENT
-                before = each if is_given else None
+                before = each if self._is_given(each.word) else None
                 continue
             if before is not None and before.end + 1 == each.start:
                 yield before
@@ -232,17 +253,23 @@ class Names:
 
     def kind(self, name: str) -> tuple[str, int] | None:
         """What a name names, as far as it is known, and its number of words; None if not."""
-        words, sexes = name.split(), self._lists.sexes
+        words = name.split()
         if name in self._lists.place_names:
             return f"place {self._lists.place_names[name]}", len(words)
         if words[-1] in self._organisations:
             return ("organisation", len(words)) if len(words) > 1 else None
         if words[-1] in self._sites:
             return ("site", len(words)) if len(words) > 1 else None
-        if 2 * self._in_place[name] > self._all[name] and not (len(words) > 1 and words[0] in sexes):
-            return None if all(zipf(word.lower()) > _COMMON for word in words) else ("place", len(words))
-        if words[0] in sexes and len(words) <= _LONGEST:
-            return f"person {sexes[words[0]]}", len(words)
+        if 2 * self._with_article[name] > self._all[name]:  # "the Summer Olympics", "the Orlando Magic"
+            return None
+        is_given = self._is_given(words[0])
+        if 2 * self._in_place[name] > self._all[name] and not (len(words) > 1 and is_given):
+            if all(zipf(word.lower()) > _COMMON for word in words):
+                return None
+            is_town = 2 * self._at_town[name] > self._in_place[name]  # French: "à Lyon", but "en France"
+            return "town" if is_town else "place", len(words)
+        if is_given and len(words) <= _LONGEST:
+            return f"person {self._lists.sexes[words[0]]}", len(words)
         if name in self._surnames:
             return f"surname {self._surnames[name]}", 1
         return None
@@ -286,7 +313,9 @@ class Names:
 def _is_whole(text: str, name: Name) -> bool:
     """Whether it is no part of something longer, such as "New Zealand Act" or "Smith-type"."""
     before, after = text[max(name.start - 2, 0) : name.start], text[name.end : name.end + 2]
-    if _LEAD.search(text[max(name.start - 8, 0) : name.start]) and " " not in name.text:
+    if _LEAD.search(text[max(name.start - _LEADING, 0) : name.start]) and " " not in name.text:
+        return False
+    if _TAIL.match(text, name.end):
         return False
     if before[-1:] in ("-", "&", "/") and before:
         return False

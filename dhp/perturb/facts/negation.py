@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from dhp.core.markdown import is_hidden
 from dhp.perturb.edits import Edit
 from dhp.perturb.facts.lists import FactLists, Negation
 
@@ -38,16 +39,21 @@ _TOKENISED = re.compile(r"[a-z] (?:n['’]t|['’]s|[.,])(?: |\Z)", re.M)
 """A text whose marks have spaces before them writes "did n't", too."""
 _HELPING = "is|are|was|were|am|can|could|will|would|should|must"
 _PERFECT = "has|have|had"
+_NO_QUESTION = r"(?!(?:it|that|this|there|he|she|we|they|you|I|and|or|nor)\b)"
+"""Behind "isn't" these ask, or another denial follows."""
 _DENIED = re.compile(
     rf"\b(?:(?P<do>did|does|do)(?:{_MARK}| not) (?P<base>[a-z]+)\b"
     rf"|(?P<help>{_HELPING}|{_PERFECT}) not "
     r"(?!only|just|yet|even|until|all|every|so|too|necessarily|to\b)(?=[a-z])"
-    rf"|(?P<short>is|are|was|were|could|would|should|must|{_PERFECT}){_MARK} (?=[a-z])"
-    rf"|(?P<can>cannot|ca(?:n| n)['’]t) (?=[a-z])|(?P<will>wo(?:n| n)['’]t) (?=[a-z]))"
+    rf"|(?<=[\w'’”\")] )(?P<short>is|are|was|were|could|would|should|must|{_PERFECT}){_MARK} (?=[a-z])"
+    rf"{_NO_QUESTION}"
+    rf"|(?P<can>cannot|ca(?:n| n)['’]t) (?=[a-z]){_NO_QUESTION}"
+    rf"|(?P<will>wo(?:n| n)['’]t) (?=[a-z]){_NO_QUESTION})"
 )
 _KEPT_ADVERBS = (
     "all every everyone about so too never no nothing nobody none hardly rarely barely nor neither only also "
-    "always just still even already now not both some several sure likely able almost nearly cannot"
+    "always indeed then just still even already now not both some several sure likely able almost nearly "
+    "cannot"
 )
 _SMALL_WORD = re.compile(r"\b[a-z]+\b")
 _BEHIND_HELP = re.compile(rf" (?!(?:{_KEPT_ADVERBS.replace(' ', '|')})\b|n['’]t|an? (?:\d|non))(?=[a-z])")
@@ -64,12 +70,15 @@ _ACTOR = re.compile(
     r"\b(?:I|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey|[Yy]ou|who"
     rf"|(?P<name>(?!(?:{_NO_ACTOR})\b)[A-Z][a-z]+)) \Z"
 )
+_HELPED = re.compile(r"\b(?:help|let|mak|made|hav|ha[ds]|s[ae]e|saw|hear|watch)\w* (?:you|it) \Z")
+""""help you reach": a verb in the infinitive follows."""
 _PLURAL = re.compile(r"\b(?:I|[Ww]e|[Tt]hey|[Yy]ou) \Z")
 _PARTICLE = re.compile(r" (?:out|up|down|to be)\b|[.,]? ?(?:was|were|is|had)\b")
 _ORDER = re.compile(r"\b(?:why|to|please) ?\Z", re.I)
 _HELD = re.compile(
     r"\b(?:if|whether|cannot|wish\w*|hope[sd]?|none|nobody|nothing|no one|no|never|unless|hardly|rarely"
-    r"|neither|nor|without|until|not|few|only|tell me|know)\b[^.!?;:,\n]*\Z|n['’]t\b[^.!?;:,\n]*\Z",
+    r"|neither|nor|without|until|not|few|only|tell me|know|before|after|since|once|as soon as|by the time"
+    r"|how|why|what|than)\b[^.!?;:,\n]*\Z|n['’]t\b[^.!?;:,\n]*\Z",
     re.I,
 )
 """A clause that begins with these says no less with a negation, or no more without one."""
@@ -139,10 +148,11 @@ def _put_in(prose: str, lists: FactLists) -> Iterator[Place]:
 
 def _ends_with_actor(before: str, lists: FactLists) -> bool:
     """Whether a pronoun or a name ends a text, so that a verb follows: not so "Numerous studies"."""
-    actor = _ACTOR.search(before)
+    actor = None if _HELPED.search(before) else _ACTOR.search(before)
     if actor is None or actor["name"] is None:
         return actor is not None
-    begins = before[: actor.start()].rstrip(" ")[-1:] in ("", "\n", *".!?:;")
+    start = before[: actor.start()].rstrip(" ")[-1:]
+    begins = start in ("", "\n", *".!?:;") or is_hidden(start)  # the mark of an item is hidden
     return not begins or actor["name"] in lists.sexes
 
 

@@ -70,7 +70,8 @@ class FactTable:
                 text.text[start + mark_length(text.text, start) : end]
                 for text in self._texts
                 for start, end in sentence_spans(text.text, text.language)
-            ]
+            ],
+            self._lists,
         )
 
     @cached_property

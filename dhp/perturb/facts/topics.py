@@ -8,17 +8,18 @@ from functools import cached_property
 from itertools import islice
 from random import Random
 
+from dhp.perturb.facts.lists import FactLists
 from dhp.perturb.facts.words import content_words
 
 _SHORT, _LONG = 25, 400
 """Characters of a sentence that can be a claim."""
-_POINTS_BACK = re.compile(
-    r"(?:he|she|it|they|his|her|its|their|this|these|that|those|but|and|so|then|however|also|er|sie|es|aber"
-    r"|dies\w*|él|ella|esto|pero|il|elle|cela|mais)\b|这|那|他|她|它|但",
-    re.I,
-)
-"""Beginnings of sentences that go on from one before."""
-_LABELLED = re.compile(r"[^.,:]{1,40}[:：]")
+_LABELLED = re.compile(r"[^.,:]{1,40}[:：]|\(?\w{1,2}[.)] ")
+"""The beginning of an item, or of what somebody says."""
+_ENOUGH = 4
+"""Words from which on a claim can be told to say the same as a text: fewer may deny it."""
+_FIGURE = re.compile(r"\d+")
+_ALIKE = 0.5
+"""Share of the words of a claim that a text has: it says the same then, maybe in other words."""
 _COMMON = 0.05
 """Words in a larger share of the sentences say nothing about a topic."""
 _SHARED = 2
@@ -29,21 +30,31 @@ _NEAREST, _MOST = 6, 24
 """Sentences on a topic, and any others, that are looked at for one text."""
 
 
-def is_claim(sentence: str) -> bool:
+def is_claim(sentence: str, lists: FactLists) -> bool:
     """Whether a sentence states something by itself."""
     return (
         _SHORT <= len(sentence) <= _LONG
         and sentence.rstrip("\"'”’» ").endswith((".", "!", "。", "！"))
-        and not _POINTS_BACK.match(sentence)
+        and not lists.points_back.match(sentence)
         and not _LABELLED.match(sentence)
     )
+
+
+def says_the_same(claim: str, text: str) -> bool:
+    """Whether a text has most words of a claim already, and all of its figures."""
+    words = content_words(claim)
+    figures = set(_FIGURE.findall(claim))
+    if len(words) < _ENOUGH or not figures <= set(_FIGURE.findall(text)):
+        return False
+    return len(words & content_words(text)) > _ALIKE * len(words)
 
 
 class Topics:
     """The claims of a table, and the words that they have in common with a text."""
 
-    def __init__(self, sentences: Sequence[str]) -> None:
-        self._claims = list(dict.fromkeys(filter(is_claim, sentences)))
+    def __init__(self, sentences: Sequence[str], lists: FactLists) -> None:
+        claims = (sentence for sentence in sentences if is_claim(sentence, lists))
+        self._claims = list(dict.fromkeys(claims))
 
     @cached_property
     def _held(self) -> Mapping[str, list[int]]:

@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 _LIMITS = (12, 23, 28, 59)
 """The last month, hour, day that every month has, and minute: a number below one of these stays below it."""
-_YEARS = range(1700, 2101)
+_YEARS = range(1000, 2101)
+_ROUND_YEARS = range(1700, 2101)
+""""1500" is mostly no year."""
 _NOW = 2030
 """Years before this one stay before it."""
 _NEAR_YEARS, _FAR_YEARS = 9, 60
@@ -46,7 +48,7 @@ def shape(number: str) -> Shape:
     digits = _digits(number)
     short = digits.rstrip("0")
     form = "".join("0" if char.isdecimal() else char for char in number)
-    is_year = form == "0000" and int(digits) in _YEARS
+    is_year = form == "0000" and int(digits) in (_ROUND_YEARS if digits.endswith("00") else _YEARS)
     return Shape(form, len(digits) - len(short), len(short) > 1 and short[-1] == "5", is_year)
 
 

@@ -74,7 +74,7 @@ def listed_words(prose: str, lists: FactLists) -> Iterator[ListedWord]:
         has_capital = written[0].isupper()
         for name in groups[word]:
             if name in ("months", "weekdays") and word in lists.proper:
-                counts = has_capital and lists.is_date(prose, match)
+                counts = has_capital and lists.is_date(prose, match) and not _is_in_name(match)
             else:  # "Middle East" is a name, "Arm" a German noun
                 counts = not has_capital or word in lists.nouns or not _is_inside(prose, match.start())
             counts = counts and not (name == "numbers" and _is_in_range(match, groups))
@@ -114,6 +114,16 @@ def _is_in_range(match: re.Match[str], groups: Mapping[str, Collection[str]]) ->
     prose, (start, end) = match.string, match.span()
     joined = (_JOINED[0].search(prose[max(start - 20, 0) : start]), _JOINED[1].match(prose, end))
     return any(other is not None and "numbers" in groups.get(other[1].lower(), ()) for other in joined)
+
+
+_NAMED = re.compile(r" [A-ZÄÖÜ][^\W\d_]+ [A-ZÄÖÜ]")
+_BEFORE_NAME = re.compile(r"\b(?:Good|Black|Holy|Ash|Palm|Easter|Super|Cyber|Bloody) \Z")
+
+
+def _is_in_name(date: re.Match[str]) -> bool:
+    """Whether a weekday or month is a part of a name, as in "Saturday Evening Post" or "Good Friday"."""
+    prose, (start, end) = date.string, date.span()
+    return bool(_NAMED.match(prose, end) or _BEFORE_NAME.search(prose[max(start - 8, 0) : start]))
 
 
 def _is_inside(prose: str, start: int) -> bool:

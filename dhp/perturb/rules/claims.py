@@ -13,7 +13,7 @@ from dhp.perturb.edits import applied
 from dhp.perturb.facts.names import distinct
 from dhp.perturb.facts.table import FactTable, in_table
 from dhp.perturb.facts.text import FactText, Lists
-from dhp.perturb.facts.topics import is_claim
+from dhp.perturb.facts.topics import is_claim, says_the_same
 
 _MOST_DIFFERENT = 2.0
 """A claim is at most so many times as long as the sentence in whose place it stands."""
@@ -45,7 +45,7 @@ def foreign_facts(
     if len(spans) < 2:
         raise NotApplicable("fewer than two sentences")
     marked = ((start + mark_length(text, start), end) for start, end in spans)
-    places = [span for span in marked if is_claim(text[slice(*span)])]
+    places = [span for span in marked if is_claim(text[slice(*span)], stated.lists)]
     places = shuffled(places, rng)[: max(1, len(spans) // 2)]
     edits = list[tuple[int, int, str]]()
     for claim in _foreign(stated, table, rng):
@@ -71,7 +71,7 @@ def _foreign(text: FactText, table: FactTable, rng: Random) -> Iterator[str]:
         if mapping is None or not (mapping or sentence in near):
             continue
         claim = applied(sentence, names.renaming(sentence, mapping))[0] if mapping else sentence
-        if claim not in text.text and claim not in text.evidence:
+        if claim not in text.evidence and not says_the_same(claim, text.text):
             yield claim
 
 

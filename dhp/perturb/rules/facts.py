@@ -12,6 +12,7 @@ from dhp.core.errors import NotApplicable
 from dhp.core.records import Example
 from dhp.core.seeding import shuffled
 from dhp.perturb.api import Edited, Perturber, asked_edits, perturber
+from dhp.perturb.edits import Edit
 from dhp.perturb.facts import kinds
 from dhp.perturb.facts.kinds import Change, Kind
 from dhp.perturb.facts.table import in_table
@@ -138,13 +139,19 @@ def _by_kind(
     return of_kinds
 
 
+def _touch(one: Edit, other: Edit) -> bool:
+    """Whether two edits overlap, or change words side by side: "less cheap" is "more expensive" again."""
+    beside = 2 if one[2][:1].islower() and other[2][:1].islower() else 0
+    return one[0] < other[1] + beside and other[0] < one[1] + beside
+
+
 def _changed(text: str, changes: Sequence[Change], asked: int) -> Edited:
-    """The text with the first changes that do not overlap."""
+    """The text with the first changes that do not touch each other."""
     made, edits = 0, list[tuple[int, int, str]]()
     for change in changes:
         if made == asked:
             break
-        if not any(a < stop and start < b for start, stop, _ in change for a, b, _ in edits):
+        if not any(_touch(one, other) for one in change for other in edits):
             edits += change
             made += 1
     result = text

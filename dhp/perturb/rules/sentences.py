@@ -35,7 +35,8 @@ def reordering(
     """Shuffle `count` sentences (or "all", or a `share` of them) so that none of them stays where it was.
 
     Fewer than all are neighbours. Two of them stand side by side, in one list if in any, and in English where
-    the second one points back to the first, if there are such. The marks of lists stay where they are.
+    the second one points back to the first, if there are such. The marks of lists stay where they are. A text
+    of bullets alone is not applicable: their order may be any.
     """
     if share is None:
         check_value("count", count, int | Literal["all"], Option(help="", ge=2))
@@ -44,6 +45,8 @@ def reordering(
     parts = [text[start:end] for start, end in spans]
     if len(set(parts)) < 2:
         raise NotApplicable("fewer than two different sentences")
+    if all(_BULLET.match(text, start) for start, _ in whole):
+        raise NotApplicable("bullets may stand in any order")
     asked = count if isinstance(count, int) else len(parts)
     if share is not None:
         asked = max(2, asked_edits(None, share, len(parts)))
@@ -73,6 +76,10 @@ _LINK = re.compile(
     r"on the (?:other hand|contrary)|after (?:that|this)|because of (?:this|that)|by contrast|finally)\b",
     re.I,
 )
+_BULLET = re.compile(r"[ \t]*[-*+•‣▪●○◦·–—]\s")
+_FULL_NAME = re.compile(r"\b[A-Z]\w+ ([A-Z]\w+)")
+_INTRODUCED = re.compile(r"\b[Aa]n? ([a-z]{3,})")
+_KNOWN = re.compile(r"\b[Tt]he ([a-z]{3,})")
 _FIRST_WORD = re.compile(r"\W*([^\W\d_]+)")
 
 
@@ -87,7 +94,9 @@ def _near_pairs(text: str, spans: Sequence[tuple[int, int]]) -> Sequence[int]:
     near = beside or near
     depths = [_depth(text, start) for start, _ in spans]
     near = [i for i in near if depths[i] == depths[i + 1]] or near
-    pointing = [i for i in near if _points_back(text[slice(*spans[i + 1])])]
+    sentences = [text[slice(*span)] for span in spans]
+    pointing = [i for i in near if _points_back(sentences[i + 1])]
+    pointing = pointing or [i for i in near if _speaks_of(sentences[i + 1], sentences[i])]
     return pointing or [i for i in near if depths[i] is None] or near
 
 
@@ -102,6 +111,12 @@ def _points_back(sentence: str) -> bool:
     if word is not None and word[1].lower() in CONNECTIVES | PRONOUNS:
         return True
     return _LINK.match(sentence) is not None
+
+
+def _speaks_of(sentence: str, before: str) -> bool:
+    """Whether it names in short what the one before it introduces: "Arnold" or "the car" after "a car"."""
+    surnames = {name for name in _FULL_NAME.findall(before) if sentence.startswith(name)}
+    return bool(surnames) or not {*_INTRODUCED.findall(before)}.isdisjoint(_KNOWN.findall(sentence))
 
 
 def _deranged(positions: Sequence[int], rng: Random) -> list[int]:
