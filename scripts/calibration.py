@@ -1,8 +1,7 @@
 """Measure how often the method errs, with judges whose sight is known.
 
-`level`: how often a judge that sees nothing passes D = 1, by the tests themselves. `pipeline`: the same by
-whole runs of a mock judge. `joint`: level and power of sign flips of all metrics together, beside the
-default. `clusters`: level and power where examples depend on each other.
+`level`: how often a judge that sees nothing passes D = 1. `clusters`: level and power where examples depend
+on each other.
 
 Run it from anywhere: python scripts/calibration.py level
 """
@@ -18,7 +17,7 @@ from scipy.stats import binom
 
 import dhp
 from dhp.stats.defaults import Combination
-from dhp.stats.discernment import COMBINATIONS, LOG_ALPHA, combined, discern, joint_log_p
+from dhp.stats.discernment import COMBINATIONS, LOG_ALPHA, combined, discern
 from dhp.stats.wilcoxon import signed_rank
 
 Floats = npt.NDArray[np.float64]
@@ -29,9 +28,6 @@ METRICS, VARIANTS = 4, 12
 SAMPLES = {"whole scores": 1, "means of five": 5, "continuous": 0}
 """Whole ratings that make a score; 0: a single rating that nothing rounds."""
 CORRELATIONS = (0.0, 0.5, 0.8)
-_TOGETHER = 20  # runs that share sign patterns
-DATASETS = ("mini/answer_equivalence", "mini/wmt22_deen", "mini/story_cloze", "mini/summeval")
-"""With one, two, three and four metrics."""
 
 
 def scores(
@@ -146,44 +142,12 @@ def level(runs: int, n: int) -> None:
 
 def blind_pipeline(dataset: str, runs: int, statistics: str = "default") -> Bools:
     """Whether D >= 1, shape (runs, variants), in whole runs of `mock/blind`, each with a seed of its own."""
-    judged = (
-        dhp.run("mock/blind?noise=1", dataset, seed=seed, analysis=dhp.AnalysisConfig(statistics=statistics))
-        for seed in range(runs)
-    )
-    return np.array([[row.d >= 1 for row in result.variants] for result in judged])
-
-
-def pipeline(runs: int, n: int) -> None:
-    """Print the same of whole runs on bundled sets, whatever their size."""
-    print(f"{runs} runs, band of one variant: {percent(*band(runs))}")
-    for dataset in DATASETS:
-        passed = blind_pipeline(dataset, runs)
-        shares = passed.mean(axis=0)
-        print(
-            f"{dataset}: {passed.mean():.2%} ± {error(passed):.2%}; "
-            f"its {shares.size} variants {percent(shares.min(), shares.max())}",
-            flush=True,
-        )
-
-
-def joint(runs: int, n: int) -> None:
-    """Print the share of runs with D >= 1, by the default combination and by joint sign flips."""
-    names, drops = ("none", "0.25 on all", "0.5 on one"), np.array([[0.0] * 4, [0.25] * 4, [0.5, 0, 0, 0]])
-    print(f"N = {n}, {runs} runs, {METRICS} metrics: share with D >= 1 by default / joint, by drop")
-    for (kind, samples), correlation in itertools.product(list(SAMPLES.items())[:2], CORRELATIONS):
-        passed = np.zeros((2, len(drops)))
-        for start in range(0, runs, _TOGETHER):
-            rng = np.random.default_rng([samples, int(100 * correlation), n, start, 2])
-            x = np.stack([scores(samples, correlation, drops, n, rng) for _ in range(_TOGETHER)])
-            x = np.moveaxis(x, 0, 1).reshape(n, -1, METRICS)
-            logs = np.array([[[exact(column) for column in row] for row in np.moveaxis(x, 0, -1)]])
-            tail = combined(logs, None, "hmp-asymptotic")[0]
-            for at, log_p in enumerate((tail, joint_log_p(x, rng, tail=tail, resamples=2000))):
-                passed[at] += (log_p <= LOG_ALPHA).reshape(_TOGETHER, -1).sum(axis=0)
-        shares = [
-            f"{name} {a / runs:.1%} / {b / runs:.1%}" for name, a, b in zip(names, *passed, strict=True)
-        ]
-        print(f"{kind:14} correlation {correlation:<4} {', '.join(shares)}", flush=True)
+    analysis = dhp.AnalysisConfig(statistics=statistics)
+    passed = []
+    for seed in range(runs):
+        (result,) = dhp.run("mock/blind?noise=1", dataset, seed=seed, analysis=analysis)
+        passed.append([row.d >= 1 for row in result.variants])
+    return np.array(passed)
 
 
 def clusters(runs: int, n: int) -> None:
@@ -207,7 +171,7 @@ def clusters(runs: int, n: int) -> None:
         print(f"{n // size:3} clusters of {size:2}, {kind:14} nothing / 0.5: {', '.join(said)}", flush=True)
 
 
-PARTS = {"level": level, "pipeline": pipeline, "joint": joint, "clusters": clusters}
+PARTS = {"level": level, "clusters": clusters}
 
 
 def main() -> None:

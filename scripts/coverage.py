@@ -3,11 +3,9 @@
 Judges whose sight is known rate examples of their own in every run; the true figures are those of 60,000
 examples. `intervals`: share of 95 % intervals that hold the true figure; `t75`, `few-doses`: the same of
 T75, where each text has all doses, and two of many. `compare`: how often two judges are told apart of which
-one sees 0, 5 or 10 points less; `kinds`: the same kind by kind. `gate`: what a gate says of them; `chance`:
-whether the chance is right that an unchanged judge fails it. `verdicts`: errors of verdicts on kinds of
+one sees 0, 5 or 10 points less; `gate`: what a gate says of them. `verdicts`: errors of verdicts on kinds of
 known detection, and coverage of their intervals; `power`: how many are noticed; `outlook`: how many decide
-after as many examples as a pilot asks for. `controls`: states of harmless edits. `averages`: coverage of the
-run's own figure.
+after as many examples as a pilot asks for. `controls`: states of harmless edits.
 
 Run it from anywhere: python scripts/coverage.py intervals --runs 200
 """
@@ -16,20 +14,17 @@ import argparse
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import product
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-from dhp.analysis.analyze import analyze
 from dhp.analysis.control_state import control_state
 from dhp.analysis.kinds import needed
-from dhp.analysis.results import Results
 from dhp.analysis.verdict_rule import verdicts
 from dhp.core.verdicts import (
     FALSE_ALARM,
@@ -43,11 +38,8 @@ from dhp.core.verdicts import (
     UNDECIDED,
     Verdict,
 )
-from dhp.runs.conditions import Gate
-from dhp.runs.gate import check_run
-from dhp.runs.gate_chance import Chance, chance_of_failing
 from dhp.stats.arrays import level_shares
-from dhp.stats.compare import QUANTITIES, JudgeScores, Pair, compare_variants
+from dhp.stats.compare import QUANTITIES, JudgeScores
 from dhp.stats.controls import movements
 from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import Detection, detection, outcomes_by_best
@@ -223,34 +215,6 @@ def swaps(both: Judges, rng: np.random.Generator) -> dict[str, float]:
     return {name: float(p[0]) for name, p in found.items()}
 
 
-def kinds(runs: int, chosen: argparse.Namespace) -> None:
-    """Print how often two judges are told apart by any of 12 kinds, and by kinds 25 points apart."""
-    print("equal judges: any kind starred; limits of all kinds hold; starred of three kinds 25 points apart")
-    truth = np.linspace(0.5, 0.95, KINDS)
-    better = truth + np.where(np.arange(KINDS) < 3, 0.25, 0)
-    for shape in ("halo", "independent"):
-        for ties in (0.0, 0.4):
-            for n in chosen.n or (24, 100):
-                rng, starred, held, seen = np.random.default_rng([n, int(10 * ties), 11]), 0, 0, 0.0
-                for _ in range(runs):
-                    one, same, other = (
-                        judged(shape, t, ties, "whole", n, METRICS, rng) for t in (truth, truth, better)
-                    )
-                    alike, apart = (kinds_of(one, each, rng) for each in (same, other))
-                    starred += any(pair.differs for pair in alike)
-                    shift = (better - truth).tolist()
-                    held += all(p.low <= d <= p.high for p, d in zip(apart, shift, strict=True))
-                    seen += sum(pair.differs for pair in apart[:3]) / 3
-                shares = ", ".join(f"{each / runs:.1%}" for each in (starred, held, seen))
-                print(f"{shape:11} ties {ties:.0%} N = {n:3}: {shares}", flush=True)
-
-
-def kinds_of(one: Floats, other: Floats, rng: np.random.Generator) -> list[Pair]:
-    """Two judges compared kind by kind, from signs (n, kinds, metrics)."""
-    both = [JudgeScores(np.zeros(x.shape[::2]), -x, x) for x in (one, other)]
-    return [pair for (pair,) in compare_variants(both, rng, resamples=999)]
-
-
 LOSSES = (0, 5, 10)
 """Points of detection that the other judge sees less."""
 
@@ -279,7 +243,7 @@ def pairs_of_judges(
         drops = losing(strength, min(chosen.true, 20_000))
         for lower in drops:
             texts = [qualities(n, rng) for _ in range(runs)]
-            made.append([tuple(rated(each, d, 1, rng) for d in (drops[0], lower)) for each in texts])
+            made.append([(rated(each, drops[0], 1, rng), rated(each, lower, 1, rng)) for each in texts])
         yield strength, n, made
 
 
@@ -291,8 +255,11 @@ def comparisons(runs: int, chosen: argparse.Namespace) -> None:
         for judges in made:
             count = Counter(name for both in judges for name, p in swaps(both, rng).items() if p <= 0.05)
             told.append(count)
-        line = ", ".join(f"{q} {' / '.join(f'{each[q] / runs:.1%}' for each in told)}" for q in QUANTITIES)
-        print(f"{strength:9} N = {n:3}: {line}", flush=True)
+        shown = []
+        for quantity in QUANTITIES:
+            shares = [f"{count[quantity] / runs:.1%}" for count in told]
+            shown.append(f"{quantity} {' / '.join(shares)}")
+        print(f"{strength:9} N = {n:3}: {', '.join(shown)}", flush=True)
 
 
 def gates(runs: int, chosen: argparse.Namespace) -> None:
@@ -315,52 +282,6 @@ def gates(runs: int, chosen: argparse.Namespace) -> None:
                 found.append(" / ".join(f"{counts[o] / runs:.1%}" for o in ("met", "undecided", "not met")))
         print(f"{strength:9} N = {n:3}: --max-drop 5: {'; '.join(drop)}", flush=True)
         print(f"{'':9}          --min-detection at {truth:.0%}: {'; '.join(limit)}", flush=True)
-
-
-GATES = {"must-notice all": Gate(must_notice="all"), "min-detection 75": Gate(min_detection=75)}
-DROP = 3.0  # points that may be lost, with proof
-
-
-def chances(runs: int, chosen: argparse.Namespace) -> None:
-    """Print how often an unchanged judge fails a gate, and what `dhp gate --dry-run` says of it."""
-    print("an unchanged judge fails in truth; by the printed chance, mean and standard deviation over pilots")
-    for n in chosen.n or (24, 100):
-        rng = np.random.default_rng([n, 12])
-        for name, gate in GATES.items():
-            truth = np.mean(
-                [not check_run(answered(texts(n, rng), rng), gate).passed for _ in range(10 * runs)]
-            )
-            said = [chance_of_failing(answered(texts(n, rng), rng), gate, repeats=40) for _ in range(runs)]
-            _print_chances(f"N = {n}, other texts, {name}", float(truth), said)
-        truths, said = [], []
-        for _ in range(runs):
-            known = texts(n, rng)
-            old, *others = (answered(known, rng) for _ in range(11))
-            gate = Gate(against=old, max_drop=DROP, require_proof=True)
-            truths += [not check_run(other, gate).passed for other in others]
-            said.append(chance_of_failing(others[0], gate, repeats=40))
-        _print_chances(f"N = {n}, the same texts, max-drop {DROP:g} with proof", float(np.mean(truths)), said)
-
-
-def _print_chances(name: str, truth: float, said: list[Chance]) -> None:
-    shares = [each.failed / each.repeats for each in said]
-    print(f"{name}: {truth:.1%}; {np.mean(shares):.1%}, {np.std(shares):.1%}", flush=True)
-
-
-def texts(n: int, rng: np.random.Generator) -> Floats:
-    """What six kinds of damage cost each text, shape (n, 1 + 6), 0 for the original."""
-    return np.hstack([np.zeros((n, 1)), rng.normal(np.linspace(0.5, 1.5, 6), 0.5, (n, 6))])
-
-
-def answered(drops: Floats, rng: np.random.Generator) -> Results:
-    """A run of a judge that answers with noise of its own each time."""
-    scores = np.round(4 - drops + rng.normal(0, 0.5, drops.shape), 1)
-    names = ["original", *(f"k{k}" for k in range(1, drops.shape[1]))]
-    examples = np.repeat([f"e{i:04d}" for i in range(len(drops))], len(names))
-    frame = {"example": examples, "variant": names * len(drops), "metric": "m", "score": scores.ravel()}
-    found = analyze(pd.DataFrame(frame))
-    signed = replace(found[0].signed, dataset="made@1")  # of the texts, not of what was answered
-    return Results([replace(found[0], signature=str(signed))], found.rated)
 
 
 SHAPES = ("halo", "independent", "specific")
@@ -568,39 +489,16 @@ def control_states(runs: int, chosen: argparse.Namespace) -> None:
             print(f"{name:16} {_named(cell)}: {said}", flush=True)
 
 
-def run_averages(runs: int, chosen: argparse.Namespace) -> None:
-    """Print coverage of the average, where kinds differ."""
-    truth, levels = np.linspace(0.5, 0.95, KINDS), ["character", "word", "sentence"] * (KINDS // 3)
-    for shape in SHAPES:
-        for ties in (0.0, 0.4, 0.8):
-            for n in chosen.n or SIZES:
-                rng = np.random.default_rng([n, SHAPES.index(shape), int(10 * ties), 11])
-                held, value = [], []
-                for _ in range(runs):
-                    found = detection(judged(shape, truth, ties, "whole", n, METRICS, rng), levels)
-                    mean, low, high = found.average
-                    held.append(low <= truth.mean() <= high)
-                    value.append(mean)
-                print(
-                    f"{shape:11} ties {ties:.1f}, N = {n:3}: average holds {np.mean(held):.1%}, its bias "
-                    f"{np.mean(value) - truth.mean():+.3f}",
-                    flush=True,
-                )
-
-
 PARTS = {
     "intervals": intervals,
     "t75": thresholds,
     "few-doses": thresholds,
     "compare": comparisons,
-    "kinds": kinds,
     "gate": gates,
-    "chance": chances,
     "verdicts": errors,
     "power": power,
     "outlook": outlooks,
     "controls": control_states,
-    "averages": run_averages,
 }
 
 

@@ -8,7 +8,6 @@ other results or pays for more than what was in flight. Each run rates 5 texts a
 """
 
 import argparse
-import functools
 import itertools
 import json
 import os
@@ -24,6 +23,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -170,7 +170,7 @@ def _hang(number: int) -> None:
     time.sleep(30)
 
 
-@functools.cache
+@cache
 def _bomb() -> bytes:
     packer = zlib.compressobj(9, wbits=31)
     parts = [packer.compress(b'{"choices": [{"message": {"content": "')]
@@ -395,7 +395,8 @@ def interrupted(folder: Path) -> Outcome:
         again = ran(command(server.url, folder), folder)
         if (found.code, again.code) != (3, 0):
             found.faults.append(f"exit {found.code}, then {again.code}")
-        if twice := paid_twice(server):
+        twice = paid_twice(server)
+        if twice:
             found.faults.append(f"{twice} calls paid twice")
     return found
 
@@ -417,7 +418,8 @@ def lost_node(folder: Path) -> Outcome:
     if found.code != 3 or "the Ray node of this machine has ended" not in found.said:
         found.faults.append(f"exit {found.code}: {found.said}")
     time.sleep(3)
-    if left := [pid for pid in helpers if Path(f"/proc/{pid}/cmdline").exists()]:
+    left = [pid for pid in helpers if Path(f"/proc/{pid}/cmdline").exists()]
+    if left:
         found.faults.append(f"{len(left)} processes are left")
     return found
 
@@ -597,27 +599,6 @@ def key_in_the_address(folder: Path) -> Outcome:
         return ran(command(f"{server.url}/{KEY}", folder), folder)
 
 
-def broken_manifest(folder: Path) -> Outcome:
-    """A finished run whose manifest is then broken, and its report asked for."""
-    with serving(_steady) as server:
-        ran(command(server.url, folder), folder)
-    (folder / "out" / "manifest.json").write_text('{"x')
-    found = ran([sys.executable, "-m", "dhp", "report", str(folder / "out")], folder)
-    if found.code != 2 or "manifest.json" not in found.said:
-        found.faults.append("not named")
-    return found
-
-
-def list_as_key(folder: Path) -> Outcome:
-    """Options from a file with a list as a key."""
-    config = folder / "dhp.yaml"
-    config.write_text("? [a, b]\n: c\n")
-    found = ran([sys.executable, "-m", "dhp", "benchmark", "--config", str(config)], folder)
-    if found.code != 2 or "dhp.yaml: line 1: " not in found.said:
-        found.faults.append("not named")
-    return found
-
-
 def wide_table(folder: Path) -> Outcome:
     """A table of a million columns."""
     table, columns = folder / "wide.csv", ["source", "output", *(f"c{i}" for i in range(999_997)), "c0"]
@@ -626,16 +607,6 @@ def wide_table(folder: Path) -> Outcome:
     found = ran([*line, "--task", "summarization", "--out", str(folder / "out")], folder)
     if found.code != 2 or found.seconds > 20:
         found.faults.append("not refused within 20 seconds")
-    return found
-
-
-def ambiguous_yaml(value: str, folder: Path) -> Outcome:
-    """Options from a file with a value that may mean several things, in the place of a number."""
-    config = folder / "dhp.yaml"
-    config.write_text(f"model: mock/noisy\ndataset: mini/summeval\nn: {value}\n")
-    found = ran([sys.executable, "-m", "dhp", "benchmark", "--config", str(config)], folder)
-    if found.code != 2 or "dhp.yaml: " not in found.said:
-        found.faults.append("not refused")
     return found
 
 
@@ -677,33 +648,6 @@ def planted(name: str, folder: Path) -> Outcome:
     return found
 
 
-def misleading_names(folder: Path) -> Outcome:
-    """Files that are missing, whose names are words of other errors."""
-    for words in ("start the thread", "out of memory", "no space left on device", "database is locked"):
-        place = folder / f"{words}.csv"
-        found = ran(
-            [sys.executable, "-m", "dhp", "benchmark", "--model", "mock/noisy", "--dataset", str(place)],
-            folder,
-        )
-        if found.code != 2 or "does not exist" not in found.said:
-            found.faults.append(f"{words}: exit {found.code}")
-            return found
-    return found
-
-
-def nested_aliases(option: str, folder: Path) -> Outcome:
-    """A small YAML file whose aliases stand for billions of values."""
-    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
-    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 11)]
-    place = folder / "nested.yaml"
-    place.write_text("\n".join(lines) + "\n")
-    with serving(_steady) as server:
-        found = ran(command(server.url, folder, option, str(place)), folder)
-    if found.code != 2 or "aliases" not in found.said:
-        found.faults.append("not refused")
-    return found
-
-
 def shuffled(folder: Path) -> Outcome:
     """A gate against the run of the same texts in another order."""
     rows = [
@@ -734,17 +678,6 @@ def shuffled(folder: Path) -> Outcome:
     return found
 
 
-def edited_verdict(folder: Path) -> Outcome:
-    """A finished run in whose results a word is then another one, before a gate."""
-    ran([sys.executable, "-m", "dhp", "benchmark", *_MOCK, "--out", str(folder / "out")], folder)
-    path = folder / "out" / "results.json"
-    path.write_text(re.sub('"verdict": "[a-z ]+"', '"verdict": "noticed"', path.read_text(encoding="utf-8")))
-    found = ran([sys.executable, "-m", "dhp", "gate", str(folder / "out"), "--min-detection", "1"], folder)
-    if found.code != 2 or "was edited" not in found.said:
-        found.faults.append("believed")
-    return found
-
-
 def key_and_proxy(folder: Path) -> Outcome:
     """A run by a proxy to a server that speaks TLS: the proxy reads no key; one that refuses it is named."""
     trusted = certificate(folder, "judge.example")
@@ -754,9 +687,8 @@ def key_and_proxy(folder: Path) -> Outcome:
             for user in ("someone:word", "someone:else"):
                 more = proxy.environment(user) | {"SSL_CERT_FILE": str(trusted.file)}
                 found = ran(command(address, folder / user[-4:]), folder, more)
-                if (found.code, "HTTP 407" in found.said) != (
-                    (0, False) if user[-4:] == "word" else (2, True)
-                ):
+                expected = (0, False) if user == "someone:word" else (2, True)
+                if (found.code, "HTTP 407" in found.said) != expected:
                     found.faults.append(f"exit {found.code} as {user}: {found.said}")
                     return found
     if any(KEY.encode() in each.raw for each in proxy.passed):
@@ -764,70 +696,38 @@ def key_and_proxy(folder: Path) -> Outcome:
     return found
 
 
-def scores_missing_on_damage(folder: Path) -> Outcome:
-    """A judge that scores one of four damaged texts, all of which it notices, before a gate."""
-    rows = ["example,variant,metric,score,status"]
-    for i in range(40):
-        damaged = "4,scored" if i % 4 == 0 else ",failed"
-        rows += [f"e{i},original,quality,5,scored", f"e{i},random_typos,quality,{damaged}"]
-    (folder / "ratings.csv").write_text("\n".join(rows) + "\n")
-    analyze = [sys.executable, "-m", "dhp", "analyze", str(folder / "ratings.csv"), "--json"]
-    with (folder / "r.json").open("w") as file:
-        subprocess.run(analyze, env=ENVIRONMENT, stdout=file, check=True)
-    gate = [sys.executable, "-m", "dhp", "gate", str(folder / "r.json"), "--min-detection", "50"]
-    found = ran(gate, folder)
-    if found.code != 1 or "lack scores at different rates" not in found.messages:
-        found.faults.append("passed, or not said")
-    return found
-
-
-_MOCK = ["--model", "mock/noisy", "--dataset", "mini/summeval", "--n", "8", "--quiet"]
-
-
 def cases() -> dict[str, Callable[[Path], Outcome]]:
     """Name -> what runs it in a folder."""
     found: dict[str, Callable[[Path], Outcome]] = {}
     for name in NASTY:
-        found[f"server: {name}"] = lambda folder, name=name: nasty(name, folder)  # type: ignore[misc]
+        found[f"server: {name}"] = partial(nasty, name)
     for name in SPENT:
-        found[f"account: {name}"] = lambda folder, name=name: spent(name, folder)  # type: ignore[misc]
+        found[f"account: {name}"] = partial(spent, name)
     for name in SERVERS:
-        found[f"today: {name}"] = lambda folder, name=name: of_today(name, folder)  # type: ignore[misc]
+        found[f"today: {name}"] = partial(of_today, name)
     kills = {"SIGKILL": [signal.SIGKILL], "SIGTERM": [signal.SIGTERM], "Ctrl-C twice": [signal.SIGINT] * 2}
     for name, signals in kills.items():
-        found[f"killed: {name}"] = lambda folder, signals=signals: killed(signals, folder)  # type: ignore[misc]
+        found[f"killed: {name}"] = partial(killed, signals)
     found["killed: Ctrl-C once"] = interrupted
     found["killed: the node of Ray"] = lost_node
     found["batch: a cut file of results"] = cut_batch
     for size in (1, 20, 60):
-        found[f"disk: {size} kB a file"] = lambda folder, size=size: full_disk(size, folder)  # type: ignore[misc]
+        found[f"disk: {size} kB a file"] = partial(full_disk, size)
     for name in STORES:
-        found[f"store: {name}"] = lambda folder, name=name: broken_store(name, folder)  # type: ignore[misc]
+        found[f"store: {name}"] = partial(broken_store, name)
     found["store: three flipped bits"] = flipped_bits
     found["two runs on one store"] = two_on_one_store
-    found["two runs on one store, one killed"] = lambda folder: two_on_one_store(folder, kill=True)
+    found["two runs on one store, one killed"] = partial(two_on_one_store, kill=True)
     found["two runs on one store, one stood still"] = stood_still
     found["two runs in one folder"] = two_in_one_folder
     found["file: a key in the address"] = key_in_the_address
-    found["file: a broken manifest"] = broken_manifest
-    found["file: a list as a key"] = list_as_key
     found["file: a million columns, one twice"] = wide_table
-    found["file: missing, with words of other errors"] = misleading_names
-    for option in ("--suite", "--protocol", "--config", "--steps"):
-        found[f"file: nested aliases, {option}"] = lambda folder, option=option: nested_aliases(
-            option, folder
-        )  # type: ignore[misc]
-    found["gate: scores missing on damaged texts"] = scores_missing_on_damage
     found["gate: the same texts in another order"] = shuffled
-    found["gate: an edited verdict"] = edited_verdict
-    for value in ("yes", "010", "true"):
-        found[f"file: n: {value}"] = lambda folder, value=value: ambiguous_yaml(value, folder)  # type: ignore[misc]
-    for memory, stack in ((100, None), (400, None), (700, None), (3000, 4000)):
-        found[f"memory: {memory} MB{', no thread' if stack else ''}"] = (
-            lambda folder, memory=memory, stack=stack: short_of(memory, stack, folder)  # type: ignore[misc]
-        )
+    for memory in (100, 400, 700):
+        found[f"memory: {memory} MB"] = partial(short_of, memory, None)
+    found["memory: 3000 MB, no thread"] = partial(short_of, 3000, 4000)
     for name in NAMES:
-        found[f"obstacles: {name}"] = lambda folder, name=name: planted(name, folder)  # type: ignore[misc]
+        found[f"obstacles: {name}"] = partial(planted, name)
     found["proxy: the key, and a wrong user"] = key_and_proxy
     return found
 

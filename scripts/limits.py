@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from dhp.stats import effective_size
 from dhp.stats.bounds import mean_interval
 from dhp.stats.influences import Influences
 
@@ -125,14 +124,8 @@ def main() -> None:
     parser.add_argument("part", choices=PARTS)
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--n", nargs="*", type=int, default=[24, 30, 50, 100])
-    parser.add_argument("--weight", type=float, help="another weight of the assumed correlations")
-    parser.add_argument("--of-tests", type=float, help="another assumed correlation of tests")
     parser.add_argument("--seed", type=int, default=0, help="other runs of the same cells")
     args = parser.parse_args()
-    if args.weight is not None:
-        effective_size.WEIGHT = args.weight
-    if args.of_tests is not None:
-        effective_size.OF_TESTS = args.of_tests
     PARTS[args.part](args)
 
 
