@@ -239,12 +239,13 @@ def main() -> None:
     parser.add_argument("--speed", action="store_true", help="texts a second, and nothing else")
     asked = parser.parse_args()
     fields = dict(pair.split("=", 1) for pair in asked.field)
+    conditions = [pair.split("=", 1) for pair in asked.where]
     parts = dhp.perturb_datasets(
         asked.datasets,
         data=asked.data,
         task=asked.task,
         fields=fields or None,
-        where={column: [value] for column, value in (pair.split("=", 1) for pair in asked.where)} or None,
+        where={column: [value] for column, value in conditions} or None,
         n=asked.n,
         suite="general",
         progress=False,

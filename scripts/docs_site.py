@@ -82,7 +82,8 @@ def on_post_build(config: Any) -> None:
 
 def on_post_page(output: str, page: Any, config: Any) -> str:
     """Refuse a page that would load something from elsewhere."""
-    if found := _LOADED.search(output):
+    found = _LOADED.search(output)
+    if found:
         raise PluginError(f"{page.file.src_uri}: loads something from elsewhere: {found[0]}")
     return output
 
@@ -172,7 +173,8 @@ def _path(name: str) -> str:
     """Where a name of `dhp` is defined."""
     if name in dhp._CALLABLE:
         return ".".join(("dhp", *dhp._CALLABLE[name]))
-    if target := offered("functions").get(name):
+    target = offered("functions").get(name)
+    if target:
         return str(target).replace(":", ".")
     return f"dhp.{dhp._MODULE_OF[name]}.{name}"
 

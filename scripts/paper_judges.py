@@ -115,7 +115,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 )
             except dhp.DhpError as e:
                 print(f"{judge.name}: {e}")
-    if runs := sorted(path.parent for path in chosen.out.glob("*/results.json")):
+    runs = sorted(path.parent for path in chosen.out.glob("*/results.json"))
+    if runs:
         print(f"written to {dhp.leaderboard(runs, out=chosen.out / 'site')}")
 
 

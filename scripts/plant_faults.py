@@ -226,7 +226,8 @@ def within(tests: Sequence[str], record: Record) -> list[str]:
     """The first tests, which together take at most CPU_SECONDS; fixtures count once for each file."""
     files, total, chosen = set[str](), 0.0, []
     for test in tests:
-        total += record.cost(test) if (file := test.split("::")[0]) not in files else record.seconds[test]
+        file = test.split("::")[0]
+        total += record.seconds[test] if file in files else record.cost(test)
         if total > CPU_SECONDS:
             break
         files.add(file)

@@ -96,7 +96,8 @@ def apply(content: bytearray, offset: int, data: bytes | None) -> None:
 def calls(trace: Path) -> Iterator[tuple[str, str, int]]:
     """Name, arguments and result of each call that succeeded."""
     for line in trace.read_text().splitlines():
-        if (found := _LINE.match(line)) and int(found[3]) >= 0:
+        found = _LINE.match(line)
+        if found and int(found[3]) >= 0:
             yield found[1], found[2], int(found[3])
 
 
@@ -148,7 +149,8 @@ def check(contents: dict[str, bytes], added: int) -> tuple[str, int]:
             return f"{type(e).__name__}: {e}", 0
         if sound != "ok":
             return f"not sound: {sound}", 0
-        if wrong := [n for n, kept in found.items() if kept and kept[0][0] != reply(n)]:
+        wrong = [n for n, kept in found.items() if kept and kept[0][0] != reply(n)]
+        if wrong:
             return f"another reply under {wrong[0]}", 0
         return "", added - sum(map(bool, found.values()))
 

@@ -93,9 +93,13 @@ def beside(printed: Cell, ours: float, how: str) -> Cell:
 
 def grid(texts: Sequence[RatedText], metric: str) -> tuple[Floats, dict[tuple[str, str], tuple[int, int]]]:
     """Human scores, shape (sources, systems), and the place of each text in it."""
-    sources = {s: i for i, s in enumerate(dict.fromkeys(t.example for t, _ in texts))}
-    systems = {s: i for i, s in enumerate(dict.fromkeys(t.variant for t, _ in texts))}
-    places = {(t.example, t.variant): (sources[t.example], systems[t.variant]) for t, _ in texts}
+    sources: dict[str, int] = {}
+    systems: dict[str, int] = {}
+    places = {}
+    for text, _ in texts:
+        source = sources.setdefault(text.example, len(sources))
+        system = systems.setdefault(text.variant, len(systems))
+        places[text.example, text.variant] = source, system
     human = np.full((len(sources), len(systems)), np.nan)
     for text, scores in texts:
         human[places[text.example, text.variant]] = scores[metric]
@@ -129,7 +133,8 @@ def judged(folder: Path, metric: str, protocol: str, form: AnswerForm, reading: 
     judge = np.full(human.shape, np.nan)
     file = folder / "chatgpt_responses" / f"gpt3.5_{metric[:3]}_{protocol}.json.gz"
     for row in json.loads(gzip.decompress(file.read_bytes())):
-        scores = [s for a in row["all_responses"] if (s := _read(a, form, reading)) is not None]
+        read = [_read(answer, form, reading) for answer in row["all_responses"]]
+        scores = [score for score in read if score is not None]
         dialogue = text_hash(f"{row['source']}\n{row['context']}")
         judge[places[dialogue, row["system_id"]]] = fmean(scores) if scores else np.nan
     return human, judge
@@ -209,10 +214,11 @@ def rouge(texts: Sequence[RatedText], kind: str, tables: RougeTables) -> dict[tu
         f = round(2 * recall * precision / (recall + precision), 5) if recall + precision else 0.0
         return {"fmeasure": f, "recall": recall, "precision": precision}[tables.part]
 
-    return {
-        (text.example, text.variant): round(tables.over([score(text.text, r) for r in text.references]), 5)
-        for text, _ in texts
-    }
+    figures = {}
+    for text, _ in texts:
+        scores = [score(text.text, reference) for reference in text.references]
+        figures[text.example, text.variant] = round(tables.over(scores), 5)
+    return figures
 
 
 def rouge_rows(folder: Path, name: str) -> Iterator[Cell]:
@@ -237,14 +243,13 @@ def rouge_rows(folder: Path, name: str) -> Iterator[Cell]:
 def bagel(file: Path) -> list[RatedText]:
     """BAGEL, one text a line."""
     metrics = ("informativeness", "naturalness", "quality")
-    rows = [json.loads(line) for line in read_lines(file)]
-    return [
-        (
-            Candidate(row["id"], "system", row["output"], row["source"], references=tuple(row["references"])),
-            {metric: row[metric] for metric in metrics},
-        )
-        for row in rows
-    ]
+    texts = []
+    for line in read_lines(file):
+        row = json.loads(line)
+        references = tuple(row["references"])
+        text = Candidate(row["id"], "system", row["output"], row["source"], references=references)
+        texts.append((text, {metric: row[metric] for metric in metrics}))
+    return texts
 
 
 STATISTICS = {
@@ -390,7 +395,8 @@ def main(arguments: Sequence[str]) -> None:
     folder, *chosen = [each for each in arguments if each not in options] or [""]
     if not folder or not Path(folder).is_dir():
         raise InputError(f"'{folder}': is no folder; allowed: DATA, a folder of published data")
-    if unknown := [part for part in chosen if part not in PARTS]:
+    unknown = [part for part in chosen if part not in PARTS]
+    if unknown:
         raise InputError(f"unknown part '{unknown[0]}'; allowed: {', '.join(PARTS)}")
     if chosen and options - {"--json"}:
         raise InputError(f"{min(options)}: the page shows all parts; allowed: DATA without PART")

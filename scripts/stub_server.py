@@ -115,7 +115,8 @@ def drawn(chances: Mapping[str, float], body: Body, sample: int) -> str:
     """The score of one sample."""
     at = share(body["model"], body["messages"], body.get("seed"), body.get("temperature"), sample)
     for score, chance in chances.items():
-        if (at := at - chance) < 0:
+        at -= chance
+        if at < 0:
             return score
     return SCORES[-1]
 
@@ -333,14 +334,17 @@ class Stub:
             return self._fault("429")
         at = share(digest, self.attempts[digest])
         for fault, chance in options.faults.items():
-            if (at := at - chance) < 0:
+            at -= chance
+            if at < 0:
                 return self._fault(fault)
-        if refused := next(refusals(body, options.refuse), None):
+        refused = next(refusals(body, options.refuse), None)
+        if refused:
             return refused
         if options.mode:
             return in_mode(options.mode, body, prompt_tokens)
         n = 1 if options.no_n else body.get("n") or 1
-        if options.say and (text := options.say(body["messages"][-1]["content"])) is not None:
+        text = options.say(body["messages"][-1]["content"]) if options.say else None
+        if text is not None:
             return said(body, digest, text, prompt_tokens=prompt_tokens, n=n)
         return answered(
             body,
@@ -406,7 +410,10 @@ class Connection(asyncio.Protocol):
         if end < 0:
             return
         request, *lines = self.buffer[:end].decode("latin-1").split("\r\n")
-        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        headers = {}
+        for line in lines:
+            name, _, value = line.partition(":")
+            headers[name.lower()] = value.strip()
         whole = end + 4 + int(headers.get("content-length", 0))
         if len(self.buffer) < whole:
             return

@@ -150,6 +150,11 @@ def is_taken_for_code(text: str) -> bool:
     return bool(code_spans(text))
 
 
+def prose_as_code(framed: str) -> bool:
+    """Whether one of the sentences around a piece of code is taken for code."""
+    return any(framed[start:end] in (BEFORE, BEHIND) for start, end in code_spans(framed))
+
+
 def shares_of_code(found: Mapping[str, Sequence[str]], show: str | None) -> Iterator[str]:
     """A row for each kind of file."""
     every = [(kind, piece) for kind, some in found.items() for piece in some]
@@ -157,12 +162,13 @@ def shares_of_code(found: Mapping[str, Sequence[str]], show: str | None) -> Iter
     alone = damaged([piece for _, piece in every], whole)
     framed = [f"{BEFORE}\n\n{piece}\n\n{BEHIND}" for _, piece in every]
     between = damaged(framed, whole)
-    swallowed = [any(text[a:b] in (BEFORE, BEHIND) for a, b in code_spans(text)) for text in framed]
+    swallowed = [prose_as_code(text) for text in framed]
     for kind in [*found, "all"]:
         rows = [i for i, (name, _) in enumerate(every) if kind in (name, "all")]
-        shares = (
-            f"{sum(some[i] for i in rows) / max(len(rows), 1):.0%}" for some in (alone, between, swallowed)
-        )
+        shares = []
+        for some in (alone, between, swallowed):
+            count = sum(some[i] for i in rows)
+            shares.append(f"{count / max(len(rows), 1):.0%}")
         yield f"| {kind} | {len(rows)} | {' | '.join(shares)} |"
     for i, (kind, piece) in enumerate(every):
         if kind == show and alone[i]:

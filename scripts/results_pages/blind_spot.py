@@ -92,10 +92,9 @@ def _at_mark(marked: Sequence[Result], swept: Mapping[str, MarkSweep]) -> Table:
 def _at_each_mark(swept: Mapping[str, MarkSweep]) -> Table:
     rows = []
     for judge, sweep in swept.items():
-        rows += [
-            (judge, f"{kind}: passes", *(_at(sweep, sweep.passes[kind], mark, 0.0) for mark in _MARKS))
-            for kind in ERRORS
-        ]
+        for kind in ERRORS:
+            passes = (_at(sweep, sweep.passes[kind], mark, 0.0) for mark in _MARKS)
+            rows.append((judge, f"{kind}: passes", *passes))
         rows.append((judge, "clean: fails", *(_at(sweep, sweep.fails, mark, 1.0) for mark in _MARKS)))
     return Table(
         "What passes at each mark",
@@ -127,13 +126,10 @@ def _known(rows: Sequence[Row]) -> Table:
     cells = []
     for judge, own in answers.items():
         known = [plain[judge, task] for task, answer in own["subtle"].items() if answer == "yes"]
-        cells.append(
-            (
-                judge,
-                *(_yes(own[variant].values()) for variant in ("subtle", "clean")),
-                *(_share([score >= mark for score in known]) for mark in _NEAR),
-            )
-        )
+        row = [judge, _yes(own["subtle"].values()), _yes(own["clean"].values())]
+        for mark in _NEAR:
+            row.append(_share([score >= mark for score in known]))
+        cells.append(tuple(row))
     heads = tuple(f"knows, passes at {mark}" for mark in _NEAR)
     return Table(
         "Knows but passes",

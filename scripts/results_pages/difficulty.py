@@ -49,7 +49,11 @@ def _kinds(grid: Grid) -> list[Difficulty]:
 
 def _difficulty(kind: str, audits: Sequence[Audit]) -> Difficulty | None:
     """None for a kind that fewer than two judges were shown."""
-    cells = [(cell, audit.name) for audit in audits if (cell := audit.cell(kind)) is not None]
+    cells = []
+    for audit in audits:
+        cell = audit.cell(kind)
+        if cell is not None:
+            cells.append((cell, audit.name))
     shares = [(cell.detection, name) for cell, name in cells if cell.detection is not None]
     if len(shares) < 2:
         return None

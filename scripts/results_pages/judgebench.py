@@ -88,7 +88,8 @@ def by_length(scores: pd.DataFrame, path: Path) -> pd.DataFrame:
 def _published(rated: Iterable[Result], cells: Sequence[RecordedCell]) -> Table:
     """Right decisions, counted as the authors do, where they print a figure."""
     right = {r.model: _fell(r) for r in rated}
-    right |= {model: _together([c for c in cells if c.model == model]) for model in {c.model for c in cells}}
+    for model in {cell.model for cell in cells}:
+        right[model] = _together([cell for cell in cells if cell.model == model])
     rows = []
     for model, published in PUBLISHED.items():
         counted = [right[model][kind] for kind in KINDS]

@@ -32,9 +32,11 @@ def mini(_: Path) -> SetFigures:
     except InputError as e:
         left_out.append(f"{SMALL} on mini: {e}")
     names = dict.fromkeys(result.dataset for _, result in results)
-    grids = tuple(_grid(name, [(m, r) for m, r in results if r.dataset == name]) for name in names)
+    grids = []
+    for name in names:
+        grids.append(_grid(name, [(model, result) for model, result in results if result.dataset == name]))
     shown = tuple(g for g in grids if g.title in ("mini/summeval", "mini/story_cloze"))
-    return SetFigures("mini", grids, (), shown, tuple(left_out))
+    return SetFigures("mini", tuple(grids), (), shown, tuple(left_out))
 
 
 def _grid(name: str, found: Iterable[tuple[str, dhp.Result]]) -> Grid:

@@ -56,10 +56,10 @@ def table_of(lines: Sequence[Line]) -> str:
     """The table in Markdown."""
     columns = columns_of(lines)
     heads = ["year", "set", "judge", "n", *(column.heading for column in columns)]
-    rows = [
-        [line.year, line.title, line.audit.name, line.audit.pairs, *(_cell(c, line) for c in columns)]
-        for line in lines
-    ]
+    rows = []
+    for line in lines:
+        about = [line.year, line.title, line.audit.name, line.audit.pairs]
+        rows.append([*about, *(_cell(column, line) for column in columns)])
     return markdown_table(heads, rows, [3, *(4 + i for i, column in enumerate(columns) if column.right)])
 
 

@@ -137,16 +137,12 @@ def overview_markdown(sets: Sequence[SetFigures]) -> str:
 
 
 def _grid(grid: Grid) -> str:
-    rows = [
-        [
-            a.name,
-            a.pairs,
-            f"{percent(a.detection)} {percents(a.ci)}",
-            *([a.harmless] if grid.controlled else []),
-            *(cell_text(a.cell(k)) for k in grid.kinds),
-        ]
-        for a in grid.audits
-    ]
+    rows = []
+    for audit in grid.audits:
+        row = [audit.name, audit.pairs, f"{percent(audit.detection)} {percents(audit.ci)}"]
+        if grid.controlled:
+            row.append(audit.harmless)
+        rows.append([*row, *(cell_text(audit.cell(kind)) for kind in grid.kinds)])
     heads = ["judge", "n", "mean", *(["controls"] if grid.controlled else []), *grid.kinds]
     return markdown_table(heads, rows, range(1, len(heads)))
 

@@ -198,12 +198,11 @@ def places_of(sets: Iterable[SetFigures], judge: str) -> list[Place]:
     """Where a judge stands, in the order of the pages."""
     found: list[Place] = []
     for each in sets:
-        found += [(each, grid, [a for a in grid.audits if a.judge == judge]) for grid in each.grids]
-        found += [
-            (each, table, [row for row in table.rows if row[0] == judge])
-            for table in each.tables
-            if table.judges
-        ]
+        for grid in each.grids:
+            found.append((each, grid, [audit for audit in grid.audits if audit.judge == judge]))
+        for table in each.tables:
+            if table.judges:
+                found.append((each, table, [row for row in table.rows if row[0] == judge]))
     return [place for place in found if place[2]]
 
 
@@ -220,10 +219,13 @@ def differences(frame: pd.DataFrame, command: str) -> Table:
     (found,) = compare_rated(recorded_results(frame))
     kinds = [variant_name(rows[0].variant).replace("_", " ") for rows in found.damage]
     columns = (found.scores["detection"].pairs, *found.by_variant)
-    by_judges = [{(pair.first, pair.second): pair for pair in column} for column in columns]
     names = [name.removesuffix(" (none)") for name in found.judges]
+    shown: dict[tuple[int, int], list[str]] = {}
+    for column in columns:
+        for pair in column:
+            shown.setdefault((pair.first, pair.second), []).append(_shown(pair))
     rows = tuple(
-        (f"{names[one]} – {names[other]}", *(_shown(column[one, other]) for column in by_judges))
+        (f"{names[one]} – {names[other]}", *shown[one, other])
         for one, other in combinations(range(len(names)), 2)
     )
     return Table(

@@ -214,7 +214,8 @@ def read_faulty_runs(path: Path) -> list[FaultyRun]:
     ]
     if not found:
         raise InputError(f"{path}: no faulty run has a sound one of the same instance; allowed: one or more")
-    if left_out := len(faulty) - len(found):
+    left_out = len(faulty) - len(found)
+    if left_out:
         logging.getLogger("dhp").warning(
             "%s: left out of %d faulty runs: %d without a sound one of the same instance",
             path,

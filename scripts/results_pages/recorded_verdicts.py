@@ -63,7 +63,8 @@ def read_llmbar_pairs(path: Path) -> dict[str, LabelledPair]:
     for row in table.rows:
         if row.text("label") not in ("1", "2"):
             raise row.fault(f"column 'label' is '{row.text('label')}'; allowed: 1 or 2")
-        if (name := row.text("id")) in found:
+        name = row.text("id")
+        if name in found:
             raise row.fault(f"duplicate id '{name}'")
         found[name] = LabelledPair(name, row.text("subset"), int(row.text("label")))
     return found
@@ -146,7 +147,8 @@ def _choice(row: Row, column: str) -> str:
     """The verdict; empty where none was read."""
     if not row.has(column):
         return ""
-    if (verdict := row.text(column)) not in _CHOICES:
+    verdict = row.text(column)
+    if verdict not in _CHOICES:
         raise row.fault(f"column '{column}' is '{verdict}'; allowed: {', '.join(_CHOICES)}")
     return verdict
 

@@ -72,7 +72,8 @@ def _run(model: str, dataset: str, data: Path) -> tuple[Audit, str]:
 def _missing(folder: Path) -> Iterator[str]:
     """A line on DEMETR's files that are not at hand, as far as their numbers tell."""
     there = {int(f.stem.split("_id")[1].split("_")[0]) for f in folder.glob("*_id*.json")}
-    if lacking := [str(number) for number in range(1, 36) if number not in there]:
+    lacking = [str(number) for number in range(1, 36) if number not in there]
+    if lacking:
         numbers = ", ".join(lacking)
         yield f"{len(lacking)} of 35 files of demetr ({numbers}): dhp data prepare demetr fetches them"
 

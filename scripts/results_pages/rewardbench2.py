@@ -66,11 +66,12 @@ def _eight_against_one(frame: pd.DataFrame) -> Table:
     kinds = list(next(iter(found.values())))
     rows = []
     for model, own in found.items():
-        means = [float(np.mean([own[kind][place] for kind in kinds])) for place in (0, 1)]
+        eight = float(np.mean([own[kind][0] for kind in kinds]))
+        one = float(np.mean([own[kind][1] for kind in kinds]))
         error = math.sqrt(sum(own[kind][2] ** 2 for kind in kinds)) / len(kinds)
         clusters = sum(own[kind][3] for kind in kinds)
         cells = [_loss(*own[kind]) for kind in kinds]
-        rows.append((model, *(f"{m:.1%}" for m in means), _loss(*means, error, clusters), *cells))
+        rows.append((model, f"{eight:.1%}", f"{one:.1%}", _loss(eight, one, error, clusters), *cells))
     return Table(
         "Eight ratings against one",
         "Mean detection by the mean of eight ratings, and by one: the mean over the eight single ones. "
