@@ -16,8 +16,8 @@ from dhp.core.reasoning import without_reasoning
 from dhp.core.specs import Scale
 from dhp.core.tables import Row, read_table
 from dhp.judge.extraction.rating import read_rating
-from dhp.plugins.arena.evaluation import mean_interval
 from dhp.plugins.arena.statistics import PairFigures, PairOutcome, pair_figures
+from dhp.stats.influences import mean_influences, student_interval
 from dhp.stats.wilcoxon import signed_rank
 
 AnswerForm = Literal["rating", "llmbar", "llmbar-cot", "choice"]
@@ -326,6 +326,10 @@ def _compared(cell: RecordedCell, twin: RecordedCell) -> ComparedWays:
     own = np.array([(np.sign(cell.scores[p]) + 1) / 2 for p in both])
     other = np.array([(np.sign(twin.scores[p]) + 1) / 2 for p in both])
     differences = own - other
+    interval = None
+    if len(differences) > 1:
+        low, high = student_interval(mean_influences(differences.tolist()))
+        interval = float(low), float(high)
     return ComparedWays(
         cell.protocol,
         twin.protocol,
@@ -333,6 +337,6 @@ def _compared(cell: RecordedCell, twin: RecordedCell) -> ComparedWays:
         len(both),
         (float(own.mean()), float(other.mean())),
         float(differences.mean()),
-        mean_interval(differences.tolist()),
+        interval,
         math.exp(signed_rank(differences, "sign-flip", "two-sided")) if both else 1.0,
     )
