@@ -87,10 +87,10 @@ def _where(conditions: Sequence[str]) -> dict[str, list[str]]:
     return where
 
 
-def _perturbers(references: Sequence[str]) -> "list[Perturber]":
+def _perturber(named: "str | Perturber") -> "Perturber":
     from dhp.perturb.registry import load_perturber
 
-    return [load_perturber(reference) for reference in references]
+    return load_perturber(named) if isinstance(named, str) else named
 
 
 def _doses(entries: Sequence[str]) -> "Doses":
@@ -162,13 +162,12 @@ class Choice(Checked):
         default=None,
         metavar="NAME|FILE.yaml",
     )
-    perturbers: "Perturber | Iterable[Perturber]" = option(
+    perturbers: "str | Perturber | Iterable[str | Perturber]" = option(
         "A perturber by its name or one of your own, added to the suite unless it names it; may be repeated.",
         default=(),
         name="--perturber",
         metavar="NAME|FILE.py:FUNCTION",
         repeatable=True,
-        read=_perturbers,
     )
     perturb_model: str | PerturbModel | None = field(default=None, metadata={"record": PerturbModel})
     """Carries out the suite's perturbers of method `llm`; without one the bundled data are degraded by edits
@@ -206,8 +205,8 @@ class Choice(Checked):
     def __post_init__(self) -> None:
         # One, several, or an iterator, which can be read only once.
         perturbers = self.perturbers
-        listed = (perturbers,) if callable(perturbers) else tuple(perturbers)
-        object.__setattr__(self, "perturbers", listed)
+        several = (perturbers,) if isinstance(perturbers, str) or callable(perturbers) else perturbers
+        object.__setattr__(self, "perturbers", tuple(map(_perturber, several)))
         super().__post_init__()
 
     @property

@@ -197,7 +197,7 @@ def test_found_by_module_or_file_and_function(reference: str) -> None:
 
 @pytest.mark.slow
 def test_every_listed_perturber_makes_texts_by_its_name_or_says_why_not() -> None:
-    chosen = [load_perturber(name) for name in builtin_perturbers()]
+    chosen = [*builtin_perturbers()]
     (part,) = dhp.perturb_datasets(
         "mini/summeval", suite="none", perturbers=chosen, n=2, controls=False, progress=False
     )

@@ -55,8 +55,10 @@ def fault(
     check = _CHECKS.get(perturber)
     if check is None:
         return is_marked(original, revised)
-    same_form = form_fault if perturber in _WORD_BY_WORD else is_marked
-    reason = same_form(original, revised)
+    if perturber in _WORD_BY_WORD:  # an error of grammar may be a comma that is a full stop now
+        reason = form_fault(original, revised, commas_stay=perturber == "fictional_named_entities")
+    else:
+        reason = is_marked(original, revised)
     if reason:
         return reason
     return check(original, revised, count, language if english or language != "en" else None)

@@ -339,9 +339,10 @@ class _Text:
         if new == "ain't":
             return True
         finite = one in _AUXILIARIES or one in _lists().modals
-        if finite and other in _FAMILY and other not in _AUXILIARIES:
-            return True
         wanted = self._wanted_by_auxiliary(at)
+        if finite and other in _FAMILY and other not in _AUXILIARIES:
+            made = frozenset().union(*_tags(other).values())
+            return not wanted & made  # "will be" and "has been" are right
         if wanted and other in _AUXILIARIES and one not in _AUXILIARIES:
             return not (other == "do" or (other in ("have", "had")))
         if one in _AUXILIARIES and other in _AUXILIARIES:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dhp.content.catalog import read_list
 from dhp.core.english import SHORT
 from dhp.core.language import HAN
-from dhp.core.words import zipf
+from dhp.core.words import word_frequency, zipf
 from dhp.perturb.facts.lists import LANGUAGES, FactLists
 from dhp.perturb.llm.any_language import is_slip
 from dhp.perturb.llm.values import values
@@ -43,7 +43,7 @@ def entities_fault(original: str, revised: str, count: int | str, language: str 
     if language is None:  # a term in small letters may be an entity there, as in English
         return None
     if language != "en":
-        return _entities_fault_in_any_language(before, made, count)
+        return _entities_fault_in_any_language(before, made, count, language)
     replaced: list[Change] = []
     reasons: list[str] = []
     for change in made:
@@ -89,9 +89,9 @@ _FREQUENT = 4.5
 
 
 def _entities_fault_in_any_language(
-    before: Sequence[Word], made: Sequence[Change], count: int | str
+    before: Sequence[Word], made: Sequence[Change], count: int | str, language: str
 ) -> str | None:
-    """Why changes replace no entity, as far as capital letters and figures tell."""
+    """Why changes replace no entity, as far as capital letters, figures and frequent words tell."""
     cased = any(word.text != word.text.lower() for word in before)
     replaced = [change for change in made if change.old and change.new and not _agrees(change)]
     if any(_plain(change.old) == _plain(change.new) for change in replaced):
@@ -100,7 +100,7 @@ def _entities_fault_in_any_language(
         replaced = [change for change in replaced if any(map(_is_marked, change.old))]
         if any(not any(map(_is_marked, change.new)) for change in replaced):
             return DESCRIBED
-    elif any(_is_inflected(change.old) and _is_inflected(change.new) for change in replaced):
+    elif any(_is_no_name(change.old, language) and _is_no_name(change.new, language) for change in replaced):
         return NO_ENTITY
     if not replaced:
         return NO_ENTITY
@@ -117,12 +117,17 @@ def _is_marked(word: Word) -> bool:
     return word.text != word.text.lower() or word.is_number
 
 
+_COMMON = 1e-4
+"""Share of all Chinese words from which on a word is no name, unless it is a listed place."""
 _INFLECTED = re.compile(f"[{HAN}][\u3040-\u309f]+")
 
 
-def _is_inflected(side: Sequence[Word]) -> bool:
-    """Whether characters are a verb or an adjective of Japanese."""
-    return _INFLECTED.fullmatch("".join(word.text for word in side)) is not None
+def _is_no_name(side: Sequence[Word], language: str) -> bool:
+    """Whether characters are a verb or an adjective of Japanese, or a frequent word of Chinese."""
+    text = "".join(word.text for word in side)
+    if language != "zh" or any(map(str.isdigit, text)):
+        return _INFLECTED.fullmatch(text) is not None
+    return word_frequency(text, "zh") >= _COMMON and text not in read_list("facts_zh", FactLists).place_names
 
 
 def _different(replaced: Sequence[Change]) -> int:
@@ -146,7 +151,7 @@ def _digits_left(before: Sequence[Word], made: Sequence[Change]) -> bool:
 def _bridged(before: Word, between: Word, after: Word) -> bool:
     """Whether a word between two changed ones is part of the same entity, as `to` in `9 to 4`."""
     if before.is_number and after.is_number:
-        return between.base in ("to", "and", "point")
+        return between.base in ("to", "and", "point", "年", "月")
     return between.base in _LINKS or between.is_number
 
 

@@ -44,8 +44,11 @@ def is_marked(original: str, revised: str, *, word_by_word: bool = False) -> str
     return None
 
 
-def form_fault(original: str, revised: str) -> str | None:
-    """Why a revised text has another form than the original outside the words that were changed."""
+def form_fault(original: str, revised: str, *, commas_stay: bool = False) -> str | None:
+    """Why a revised text has another form than the original outside the words that were changed.
+
+    With `commas_stay` also the commas right beside these words are the same.
+    """
     reason = is_marked(original, revised, word_by_word=True)
     if reason:
         return reason
@@ -53,12 +56,25 @@ def form_fault(original: str, revised: str) -> str | None:
         return FORM
     old, new = _pieces(original), _pieces(revised)
     for block in Levenshtein.opcodes([word for word, _ in old], [word for word, _ in new]):
+        if block.tag == "replace" and commas_stay:
+            before = _commas(old, block.src_start, block.src_end)
+            if before != _commas(new, block.dest_start, block.dest_end):
+                return FORM
         if block.tag != "equal":
             continue
         for k in range(block.src_end - block.src_start - 1):
             if old[block.src_start + k][1] != new[block.dest_start + k][1]:
                 return FORM
     return None
+
+
+def _commas(pieces: Sequence[tuple[str, str]], start: int, end: int) -> tuple[str, str]:
+    """The commas and the like before and behind some of the words; a full stop may belong to a name."""
+    before = pieces[start - 1][1] if start else ""
+    return _NO_COMMA.sub("", before), _NO_COMMA.sub("", pieces[end - 1][1])
+
+
+_NO_COMMA = re.compile(r"[^,;:()，；：、]")
 
 
 def _pieces(text: str) -> Sequence[tuple[str, str]]:

@@ -93,7 +93,8 @@ def _grammar_fault_in_any_language(
     if any(word.text not in MARKS and not is_word(word.base, language) for _, word in new):
         return MISSPELT
     for change, word in new:
-        is_content = len(word.base) > SHORT_WORD and not is_frequent(word.base, language)
+        is_short = len(word.base) <= SHORT_WORD and word.text.islower()
+        is_content = not is_short and not is_frequent(word.base, language)
         if is_content and not is_akin(word.base, [old.base for old in change.old]):
             return NO_GRAMMAR
     return None
