@@ -15,7 +15,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from importlib import import_module
 from pathlib import Path
 from statistics import fmean
@@ -127,6 +127,7 @@ def first_digit(answer: str, form: AnswerForm) -> float | None:
     return float(found[1]) if found else None
 
 
+@cache
 def judged(folder: Path, metric: str, protocol: str, form: AnswerForm, reading: str) -> tuple[Floats, Floats]:
     """Human scores and the judge's means of Topical-Chat, shape (dialogues, systems)."""
     human, places = grid(read_rated("topical_chat", folder / "topical_chat.json"), metric)
@@ -140,6 +141,7 @@ def judged(folder: Path, metric: str, protocol: str, form: AnswerForm, reading: 
     return human, judge
 
 
+@cache
 def _read(answer: str, form: AnswerForm, reading: str) -> float | None:
     if reading == DIGIT:
         return first_digit(answer, form)

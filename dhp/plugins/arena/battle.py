@@ -171,6 +171,7 @@ def _compared(
     total = len(pairs) * len(metrics) * 2 * judge.answers
     before = replace(cached_model.session_usage) if cached_model else None
     if cached_model:
+        # Replies that are stored under this name were paid for by this battle before it was stopped.
         settings = json.dumps(dict(judge.settings), sort_keys=True)
         cached_model.run = text_hash(settings + "".join(p.first.text + p.second.text for p in pairs))
     verdicts: list[PairVerdict] = []

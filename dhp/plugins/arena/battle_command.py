@@ -1,7 +1,7 @@
 """`dhp battle`: compare systems pair by pair, or read recorded verdicts."""
 
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -96,7 +96,7 @@ def battle(
     if len(answers) < 2 or model is None:
         raise InputError("dhp battle: needs at least two answer files and --model, or --recorded FILE")
     from dhp.plugins.arena.battle_outputs import FILES
-    from dhp.plugins.arena.battle_run import BattleSpec, battle_estimate, read_systems
+    from dhp.plugins.arena.battle_run import TASK, BattleSpec, battle_estimate, read_systems
 
     folder = None if out is None else OutputFolder(out, "battle", FILES)
     if folder:
@@ -107,12 +107,11 @@ def battle(
         model=model,
         protocol=changes.chosen(),
         settings=settings,
+        task=task or TASK,
         metrics=metrics,
         battle_prompts=battle_prompts,
         seed=seed,
     )
-    if task is not None:
-        spec = replace(spec, task=task)
     if dry_run:
         say(*battle_estimate(spec, spec.settings.context()))
         return

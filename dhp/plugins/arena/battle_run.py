@@ -42,6 +42,10 @@ def read_systems(entries: Sequence[str]) -> Systems:
     return {name: sorted(answers, key=lambda a: order[a.id]) for name, answers in systems.items()}
 
 
+TASK = "instruction"
+"""The task of the systems, unless another one is named."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BattleSpec:
     """What a battle is asked."""
@@ -50,7 +54,7 @@ class BattleSpec:
     model: str
     protocol: Protocol
     settings: ModelSettings
-    task: str = "instruction"
+    task: str = TASK
     """What the systems had to do."""
     metrics: tuple[str, ...] = ()
     """Metrics to compare by; without any, answers are compared as a whole."""

@@ -26,6 +26,7 @@ Reference = Literal["none", "one-prompt", "second-turn"]
 CORRECTNESS = "correctness"
 """The metric for which a target answer is the correct one, not a good one among others."""
 _STEPS_TOKENS = 1024
+"""For the evaluation steps that the model writes."""
 
 
 def evaluation_judge(
@@ -75,6 +76,7 @@ class _TwoTurns(LlmJudge):
     ) -> None:
         super().__init__(cached_model, builder)
         self._content = content
+        # The words of the second turn are part of how the judge is asked: other words are another protocol.
         turn = text_hash(json.dumps([content.second_turn, content.good_answer, content.correct_answer]))
         self.settings = {**self.settings, "second_turn": turn}
         self.protocol = f"{builder.label}+{turn[:6]}"

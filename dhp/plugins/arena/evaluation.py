@@ -134,15 +134,15 @@ def _cell(
         n=len(texts),
         unread=dict(unread),
         mean=fmean(means) if means else None,
-        ci=_mean_interval(means, scale),
+        ci=mean_interval(means, scale),
         best=sorted(texts, key=lambda t: (-t.score, t.example))[:_SHOWN],
         worst=sorted(texts, key=lambda t: (t.score, t.example))[:_SHOWN],
     )
 
 
-def _mean_interval(scores: Sequence[float], scale: Scale) -> tuple[float, float] | None:
-    """The 95 % interval of a mean by Student's t, within the scale; None with fewer than two scores."""
+def mean_interval(scores: Sequence[float], scale: Scale | None = None) -> tuple[float, float] | None:
+    """The 95 % interval of a mean by Student's t, within any scale; None with fewer than two scores."""
     if len(scores) < 2:
         return None
     low, high = map(float, student_interval(mean_influences(scores)))
-    return max(scale.min, low), min(scale.max, high)
+    return (low, high) if scale is None else (max(scale.min, low), min(scale.max, high))

@@ -271,7 +271,7 @@ def _filled(template: str, definition: str, steps: str, place: str) -> str:
     texts = {"question": "{{source}}", "answer": "{{answer}}", "metric": definition, "steps": steps}
     written = "" if steps == "{{steps}}" else steps
     for text in (template, definition, written):
-        if "{{" in text or "}}" in text:
+        if "{{" in text or "}}" in text:  # prompt files of ours have their slots in doubled braces
             raise InputError(f"{place}: doubled braces; must be single ones")
     return re.sub(r"\{(question|answer|metric|steps)\}", lambda slot: texts[slot[1]], template)
 
@@ -292,6 +292,7 @@ def _metric(label: str, definition: str, steps: str | None) -> Metric:
 def metric_key(label: str) -> str:
     """The name of a metric in tables: lower-case letters, digits and `_`."""
     key = re.sub(r"[^a-z0-9]+", "_", label.lower()).strip("_")
+    # A Chinese label has no such letter.
     return key if re.match(r"[a-z]", key) else f"m_{text_hash(label)[:8]}"
 
 

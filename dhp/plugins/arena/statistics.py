@@ -72,7 +72,7 @@ def bradley_terry(wins: npt.ArrayLike, *, prior: float = 0.5, tolerance: float =
     won = np.array(wins, dtype=float)
     if won.ndim != 2 or won.shape[0] != won.shape[1] or not (won >= 0).all():
         raise ValueError("wins must be a square table of counts")
-    off_diagonal = ~np.eye(len(won), dtype=bool)
+    off_diagonal = ~np.eye(len(won), dtype=bool)  # nobody plays against himself
     won = np.where(off_diagonal, won + prior, 0.0)
     met = won + won.T
     strength = np.ones(len(won))

@@ -128,7 +128,7 @@ def call_claimed(text: str, rng: Random, *, example: Example, count: int | str) 
     turns = []
     for turn in judged.turns:
         kept = replace(turn, calls=tuple(call for call in turn.calls if call.id not in gone))
-        emptied = bool(turn.calls) and not kept.calls and not kept.text
+        emptied = bool(turn.calls) and not kept.calls and not kept.text  # nothing is left to be shown
         if not emptied and turn.result_of not in gone:
             turns.append(kept)
     return Edited(judged.shown(turns), len(gone), len(gone))

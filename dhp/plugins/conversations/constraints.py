@@ -101,6 +101,7 @@ def constraints(system: str, closing: Mapping[str, Sequence[str]], language: str
         for number, unit in _LENGTH.findall(system):
             most = _NUMBERS.get(number.lower()) or int(number)
             yield _of_length(most, words if unit.lower() == "word" else sentences, closings)
+    # A German sentence breaks "reply in English", an English one breaks any other language.
     for name in _LANGUAGE.findall(system):
         yield _without(closing["de" if name.lower() == "english" else "en"])
     yield from map(_beginning_with, _FIRST.findall(system))

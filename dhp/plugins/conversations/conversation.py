@@ -18,6 +18,7 @@ PARTS: tuple[Part, ...] = get_args(Part)
 CONVERSATION, PART = "conversation", "judge_part"
 """Fields of an example: its turns as JSON, and the part that is judged. No judge sees them."""
 _INDENT = "  "
+# Whatever a reader may take for the end of a line, so that no text can look like a turn.
 _BREAK = re.compile(r"\r\n|[\n\v\f\r\x85\u2028\u2029]")
 
 

@@ -44,6 +44,7 @@ def conversations(asked: Request) -> Dataset | None:
     reader = None if rows is None else reader_of(rows, asked.fields)
     if rows is None or reader is None:
         return None
+    # A log or table with an output is read as single answers, unless the user says otherwise.
     if not certain and any(rows.has(name) or name in asked.fields for name in _TEXT_COLUMNS):
         return None
     for name in asked.fields:
@@ -75,7 +76,7 @@ def _each_row(rows: Table, reader: Reader, asked: Request) -> list[Found]:
             kept += reader([sound(row)], asked.fields)
         except InputError as e:
             reasons.setdefault(str(e).removeprefix(f"{row.place}: "), []).append(row.place)
-    if len(reasons) == 1 == len(rows.rows):
+    if len(reasons) == 1 == len(rows.rows):  # of a single row its fault says more than that all are left out
         raise InputError(f"{rows.rows[0].place}: {next(iter(reasons))}")
     leave_out(rows.name, reasons, len(rows.rows), strict=asked.strict)
     return kept

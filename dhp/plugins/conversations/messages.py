@@ -86,6 +86,7 @@ def checked(place: str, turns: Sequence[tuple[str, Turn]]) -> Turns:
             turns_kept.append(replace(turn, result_of=ids[turn.result_of]))
             continue
         for call in turn.calls:
+            # An id may come again in a later turn; a result belongs to the last call of its id.
             ids[call.id] = call.id if call.id not in made else f"{call.id}#{len(made)}"
             made.add(ids[call.id])
         turns_kept.append(replace(turn, calls=tuple(replace(call, id=ids[call.id]) for call in turn.calls)))
@@ -225,5 +226,5 @@ def _result(place: str, message: Mapping[str, Any], text: str) -> Turn:
     if isinstance(error, dict):
         error_text = str(error.get("message") or error.get("type") or "")
         text = text if error_text in text else f"{text}\n{error_text}".strip()
-    failed = bool(error) or message.get("is_error") is True
+    failed = bool(error) or message.get("is_error") is True  # inspect_ai's word; Anthropic's
     return Turn("tool", text, (), identity, failed)

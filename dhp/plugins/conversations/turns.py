@@ -36,7 +36,7 @@ def turn_swap(text: str, rng: Random, *, example: Example, apart: str) -> Edited
     """
     check_value("apart", apart, Literal["nearest", "farthest"])
     judged = Judged.of(example)
-    rows = [judged.answers[:-1], judged.calling]
+    rows = [judged.answers[:-1], judged.calling]  # the last answer stays: the fault is to be silent
     if apart == "farthest":
         pairs = [(row[0], row[-1]) for row in sorted(rows, key=len)[-1:] if len(row) > 2]
     else:

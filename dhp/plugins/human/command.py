@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import click
@@ -260,71 +259,52 @@ def _preference_table(preferences: list[SelfPreference]) -> Table[SelfPreference
     return Table(title, _PREFERENCES, preferences)
 
 
-_Figure = Correlation | PairAccuracy | None
-_Correlated = tuple[str, str, Sequence[_Figure], float | None]
-"""Level, coefficient, the figure of each metric and their mean."""
+_Cell = tuple[float | None, str, tuple[float, float] | None]
+"""A figure, as people read it, and its limits."""
+_Row = tuple[str, str, Sequence[_Cell], float | None, str]
+"""Level, coefficient, the figure of each metric, and their mean, as people read it."""
 
 
 def _judge_parts(judge: JudgeAgreement) -> Iterator[Part]:
-    rows: list[_Correlated] = []
+    rows: list[_Row] = []
     for place, one in enumerate(judge.metrics[0].correlations):
-        of_metrics = [metric.correlations[place] for metric in judge.metrics]
-        if any(figure.value is not None for figure in of_metrics):
+        cells = [_of_correlation(metric.correlations[place]) for metric in judge.metrics]
+        if any(value is not None for value, _, _ in cells):
             mean = judge.mean[f"{one.level}.{one.coefficient}"]
-            rows.append((LEVEL_NAMES[one.level], one.coefficient, of_metrics, mean))
-    accuracies = [metric.pair_accuracy for metric in judge.metrics]
-    if any(accuracies):
-        rows.append(("pairs", "accuracy", accuracies, None))
+            rows.append((LEVEL_NAMES[one.level], one.coefficient, cells, mean, _three_decimals(mean)))
+    if any(metric.pair_accuracy for metric in judge.metrics):
+        cells = [_of_pairs(metric.pair_accuracy) for metric in judge.metrics]
+        rows.append(("pairs", "accuracy", cells, None, ""))
     if not rows:
         return
-    columns: list[Column[_Correlated]] = [
+    columns: list[Column[_Row]] = [
         Column("level", item(0), names=True, right=False),
         Column("coefficient", item(1), right=False),
     ]
-    for place, metric in enumerate(judge.metrics):
-        column = replace(_AGREEMENT, heading=metric.metric)
-        columns.append(column.on(item(2, place)))
+    for k, metric in enumerate(judge.metrics):
+        words, limits = item(2, k, 1), item(2, k, 2)
+        columns.append(
+            Column(metric.metric, item(2, k, 0), words=words, ends=limits, limits_form=in_brackets)
+        )
     if len(judge.metrics) > 1:
-        columns.append(Column("mean", item(3), words=_mean_words))
+        columns.append(Column("mean", item(3), words=item(4)))
     yield Table(f"{judge.judge}  ·  correlation with human scores", columns, rows)
     for metric in judge.metrics:
-        name, number = metric.metric, metric.correlations[0].left_out - metric.single
+        number = metric.correlations[0].left_out - metric.single
         if number and metric.systems > 1:
             note = "sources with constant or too few scores, left out within sources"
-            yield f"  note: {name}: {note}: {number}"
+            yield f"  note: {metric.metric}: {note}: {number}"
 
 
-def _mean_words(row: _Correlated) -> str:
-    """The mean over the metrics; of the accuracy over pairs there is none."""
-    return "" if row[1] == "accuracy" else _three_decimals(row[3])
+def _of_correlation(one: Correlation) -> _Cell:
+    return (None, "–", None) if one.value is None else (one.value, f"{one.value:.3f}", one.ci)
 
 
-def _agreement_value(agreed: _Figure) -> float | None:
-    if agreed is None:
-        return None
-    return agreed.value if isinstance(agreed, Correlation) else agreed.accuracy
-
-
-def _agreement_words(agreed: _Figure) -> str:
-    match agreed:
-        case None:
-            return "–"
-        case Correlation():
-            return "–" if agreed.value is None else f"{agreed.value:.3f}"
-        case _:
-            return f"{agreed.accuracy:.3f} (ties ≤ {agreed.epsilon:.3g})"
-
-
-def _agreement_ends(agreed: _Figure) -> tuple[float, float] | None:
-    if not isinstance(agreed, Correlation) or agreed.value is None:
-        return None
-    return agreed.ci
-
-
-_AGREEMENT = Column[_Figure](
-    "agreement", _agreement_value, words=_agreement_words, ends=_agreement_ends, limits_form=in_brackets
-)
-"""A correlation with its limits, or the share of pairs in the right order, which has none."""
+def _of_pairs(one: PairAccuracy | None) -> _Cell:
+    """The share of pairs in the right order, which has no limits."""
+    if one is None:
+        return None, "–", None
+    return one.accuracy, f"{one.accuracy:.3f} (ties ≤ {one.epsilon:.3g})", None
 
 
 _PAIRS: tuple[Column[JudgePair], ...] = (

@@ -38,7 +38,7 @@ def judge_errors(run: Run, passes: float) -> dict[str, dict[str, ErrorRates]]:
     the metric. Raises `InputError` for a run of pairwise judges, whose scores are no grades.
     """
     groups: dict[tuple[str, str], dict[str, list[tuple[Floats, Floats]]]] = {}
-    for each in run.rated:
+    for each in run.rated:  # a judge and dataset; errors are counted over all datasets
         if each.result.statistics == "sign-flip":
             raise InputError(
                 f"{run.folder}: its judges compare texts; allowed: a run of judges that rate them"
@@ -111,6 +111,7 @@ def flip_rates(run: Run, passes: float) -> dict[str, dict[str, FlipRate]]:
 def _rate(rows: "pd.DataFrame", passes: float) -> FlipRate | None:
     """From the ratings of one judge by one metric."""
     scored = rows.dropna(subset=["score"])
+    # The samples of a text are numbered as they come, without those that failed.
     text = scored.groupby(["dataset", "example", "variant"], sort=False)
     number, sample = text.ngroup().to_numpy(), text.cumcount().to_numpy()
     if not len(scored):
@@ -170,7 +171,7 @@ def misclassification_corrected_share(
         raise ValueError("counts must lie within 0 .. total, and totals be at least 1")
     p, se, sp = (k / n for k, n in counted)
     youden = se + sp - 1
-    if youden <= 0:
+    if youden <= 0:  # bad texts pass as often as good ones: the share that passes says nothing
         return None
     value = (p + sp - 1) / youden
     # Agresti and Coull's shrinkage keeps variances of shares of 0 and 1 away from 0.

@@ -79,6 +79,7 @@ def correlations(
 
 def percentiles(draws: Sequence[float], confidence: float = 0.95) -> tuple[float, float] | None:
     """The bootstrap percentile interval; None unless most of the draws are defined."""
+    # A resample may hold constant scores alone, and then has no correlation.
     defined = [value for value in draws if not np.isnan(value)]
     if not defined or len(defined) <= len(draws) / 2:
         return None

@@ -125,6 +125,7 @@ def kappa_interval(people: Ints, judge: Ints, clusters: Ints) -> tuple[float, fl
     slope = (np.eye(2) - (1 - kappa) * (columns[:, None] + rows[None, :])) / chance
     variance = float((p * slope**2).sum() - (p * slope).sum() ** 2) / n
     of_text = slope[people, judge] - slope[people, judge].mean()
+    # Texts of one source may be judged alike: the design effect is how much more their sums vary for that.
     alone = float((of_text**2).sum())
     together = float((cluster_sums(of_text, clusters) ** 2).sum())
     effect = max(1.0, together / alone) if alone > 0 else 1.0
@@ -216,7 +217,7 @@ def _agreement(name: str, metric: str, truth: Scores, scores: Scores, passes: fl
     if votes and passes is not None:  # a mean of 2/3 is a majority, and would miss a mark of 1
         answers = np.where(np.isnan(answers), np.nan, answers >= passes)
     labelled, judged = mean_over(truth.at(*items)), mean_over(answers)
-    split = (labelled == 0.5) | (votes & (judged == 0.5))
+    split = (labelled == 0.5) | (votes & (judged == 0.5))  # a graded score of .5 is a score like others
     both = ~np.isnan(labelled) & ~np.isnan(judged) & ~split
     if not both.any():
         raise InputError(f"human: no text of judge '{name}' has both a label of '{metric}' and a verdict")

@@ -37,7 +37,8 @@ def pair_accuracy(human: Floats, judge: Floats) -> PairAccuracy | None:
     # With the k smallest differences taken for ties: human ties among them, right orders among the rest.
     hits = np.concatenate([[0], np.cumsum(tied)]) + right.sum() - np.concatenate([[0], np.cumsum(right)])
     sizes = np.concatenate([[0.0], size[order]])
+    # A threshold takes all differences of its size or none, so only places between two sizes are thresholds.
     ends = np.append(sizes[1:] > sizes[:-1], True)
-    ends[0] &= size[order][0] > 0
+    ends[0] &= size[order][0] > 0  # a difference of 0 ties at every threshold
     best = int(np.flatnonzero(ends)[np.argmax(hits[ends])])
     return PairAccuracy(float(hits[best] / len(h)), float(sizes[best]), len(h))

@@ -39,6 +39,7 @@ class Scores:
         """The samples of these, shape (samples, sources, systems); NaN for those that it has not."""
         row_of = {name: i for i, name in enumerate(self.sources)}
         column_of = {name: j for j, name in enumerate(self.systems)}
+        # What it has not is at -1: a row and a column of NaN behind the last ones.
         rows = [row_of.get(name, -1) for name in sources]
         columns = [column_of.get(name, -1) for name in systems]
         padded = np.pad(self.samples, ((0, 0), (0, 1), (0, 1)), constant_values=np.nan)
@@ -82,12 +83,13 @@ def read_scores(source: "str | Path | pd.DataFrame", role: str = "ratings") -> "
     empty = frame["score"].map(is_blank).astype(bool)
     score = numbers_of(frame["score"].mask(empty))
     wrong = score.isna() & ~empty
-    wrong |= score.abs() == float("inf")
+    wrong |= score.abs() == float("inf")  # it would take over every mean and correlation
     if wrong.any():
         row = int(wrong.to_numpy().argmax())
         value = frame["score"].iloc[row]
         hint = number_hint(value)
         raise InputError(f"{place}: row {row + 1}: score '{value}'; must be a number or nothing{hint}")
+    # Names may be numbers in one file and texts in another: `1` is to meet `"1"`.
     texts = [c for c in frame if c not in ("score", "sample")]
     frame = frame.astype(dict.fromkeys(texts, str)).assign(score=score.astype(float))
     keys = [c for c in frame if c not in ("score", "status")]
@@ -159,6 +161,7 @@ def shared_items(
     rated_sources, rated_systems = set(judge.sources), set(judge.systems)
     sources = [source for source in people.sources if source in rated_sources]
     systems = [system for system in people.systems if system in rated_systems]
+    # A table without systems has one, without a name, which is none of the other table's.
     for lacks, has_it, which in ((judge, people, "ratings"), (people, judge, "human")):
         if lacks.systems == ("",) != has_it.systems:
             raise InputError(
@@ -201,5 +204,6 @@ def rater_agreement(samples: Floats) -> RaterAgreement | None:
         return RaterAgreement(len(samples), None, None)
     ratings = (~np.isnan(table)).sum(axis=0)
     per_item = float(ratings[ratings > 1].mean())
+    # Spearman-Brown with the mean number of raters, as items may have different ones.
     reliability = per_item * alpha / (1 + (per_item - 1) * alpha) if alpha > 0 else 0.0
     return RaterAgreement(len(samples), alpha, math.sqrt(reliability))

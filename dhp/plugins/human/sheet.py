@@ -51,10 +51,11 @@ def read_tables(
         return _scored(sheet, columns, "score"), people if "score" in named[human] else _labelled(people)
     if not any(name in sheet for name in (*columns.get("human", ()), "human", "label")):
         return _scored(sheet, columns, "score"), None
-    if "source" not in sheet:
+    if "source" not in sheet:  # each row is a source of its own
         sheet = sheet.assign(source=[str(number) for number in range(1, len(sheet) + 1)])
     of_judges = {*columns.get("score", ()), *_OF_JUDGES}
     of_people = {*columns.get("human", ()), *_OF_PEOPLE}
+    # A row for each sample of a judge repeats what people say.
     people = sheet.drop(columns=[c for c in sheet if c in of_judges]).drop_duplicates()
     ratings = sheet.drop(columns=[c for c in sheet if c in of_people])
     if "rater" in sheet:  # a row for each rater repeats what the judge says
@@ -67,7 +68,7 @@ def _chosen(fields: Mapping[str, str], tables: "Mapping[str, pd.DataFrame]") -> 
     known = [str(column) for table in tables.values() for column in table.columns]
     columns: dict[str, list[str]] = {}
     for ours, theirs in fields.items():
-        several = ours in ("score", "human") and theirs not in known
+        several = ours in ("score", "human") and theirs not in known  # a column's name may hold a comma
         columns[ours] = [part.strip() for part in theirs.split(",")] if several else [theirs]
         for column in columns[ours]:
             if column not in known:
@@ -84,6 +85,7 @@ def _renamed(table: "pd.DataFrame", columns: Mapping[str, Sequence[str]]) -> "pd
         spelt = [column for column in usual if column in table and column not in named]
         if spelt and ours not in columns and ours not in table:
             names[spelt[0]] = ours
+    # A column that has our name, while the user names another one for it, gives way.
     replaced = [ours for column, ours in names.items() if ours in table and ours != column]
     return table.drop(columns=replaced).rename(columns=names)
 

@@ -55,7 +55,7 @@ def swap_test(
 
 @lru_cache(maxsize=4)
 def _coins(resamples: int, n: int, seed: int) -> Floats:
-    """1 or -1, shape (resamples, n)."""
+    """1 or -1, shape (resamples, n); kept, as each two judges on each metric need the same."""
     coins = np.random.default_rng(seed).integers(0, 2, (resamples, n), dtype=np.int8)
     return 2.0 * coins.astype(np.float64) - 1.0
 

@@ -31,6 +31,7 @@ def williams(r_first: float, r_second: float, r_between: float, n: int) -> Willi
     if n < 4 or 1 - r_between < 1e-12:
         return None
     mean = (r_first + r_second) / 2
+    # k is the determinant of the three correlations, which rounding may bring below 0.
     spread = 2 * max(k, 0.0) * (n - 1) / (n - 3) + mean**2 * (1 - r_between) ** 3
     if spread <= 0:
         return None

@@ -145,6 +145,7 @@ def estimates(spec: ProbeSpec) -> list[Estimate]:
     for part in parts:
         texts = [*chain(*_passes(part.candidates(), spec.chosen))]
         estimated = judge_estimates(judges, part.dataset.name, texts, part.dataset.task)
+        # Layouts are controls by their level, but here they are what is asked for, no extra.
         estimates_made += [replace(each, controls=0.0) for each in estimated]
     return estimates_made
 
@@ -165,6 +166,7 @@ def _texts(
     suite = probe_suite(names, spec.chosen.damage)
     choice = with_own_task(spec.dataset, spec.choice, spec.metrics)
     chosen, _ = found_datasets(spec.dataset, choice, spec.seed)
+    # Ready-made pairs of a set are damage of its own: probes make their texts from the originals.
     datasets = [replace(each, suite=suite, pair_variants=(), pairs=()) for each in chosen]
     perturb_model = choice.perturb_model
     if perturb_model and "invariance" not in names:
@@ -210,7 +212,7 @@ def _rated(
     rows: list[tuple[object, ...]] = []
     for repeat, texts in enumerate(passes):
         ratings = checked_ratings(judge, texts, task)
-        if repeat == 0:
+        if repeat == 0:  # stops if the first answers cannot be read
             ratings = readable(ratings, judge, task, part.dataset.name)
         for r in ratings:
             place = (r.example, r.variant, r.metric, repeat, r.sample)

@@ -55,6 +55,7 @@ def layout(text: str, rng: Random, *, form: str, language: str | None = None) ->
     return (" " if "\n" in text.strip() else "\n\n").join(pieces)
 
 
+# A fence of code, or a line that begins as an item of a list.
 _LAID_OUT = re.compile(r"```|^[ \t]*(?:[-*•]|\d+[.)])[ \t]", re.M)
 
 
@@ -154,7 +155,7 @@ def _reordered(items: Sequence[str], rng: Random) -> list[str] | None:
     if len(set(items)) < 2:
         return None
     mixed = shuffled(items, rng)
-    while mixed == list(items):
+    while mixed == list(items):  # equal items may make a shuffle the order that it was
         mixed = mixed[1:] + mixed[:1]
     return mixed
 

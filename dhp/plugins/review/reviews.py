@@ -191,7 +191,7 @@ def read_reviews(files: Sequence[str], reviewable: ReviewableSet) -> Reviews:
             )
         read[review_file.id] = file
         name = printable(review_file.reviewer.strip()) or f"reviewer {number}"
-        while name in reviews:
+        while name in reviews:  # two reviewers may have one name, or one role
             name = f"{name} ({number})"
         reviews[name] = _by_key(file, review_file, reviewable)
     return reviews

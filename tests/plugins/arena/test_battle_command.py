@@ -119,8 +119,6 @@ FAULTS = [
     (("more.jsonl",), "old.jsonl: lacks id '4', which more.jsonl has"),
     (("empty.jsonl",), "line 2: id '2': the answer in column 'output' is missing"),
     (("old.jsonl",), "system 'old': is given twice"),
-    (("none.jsonl",), "none.jsonl: does not exist"),
-    (("wrong.json",), "wrong.json"),
     (("question.jsonl",), "id '1' has another question than in old.jsonl"),
     (("new.jsonl", "--metric", "clarty"), "--metric: unknown metric 'clarty'; did you mean 'clarity'?"),
     (("new.jsonl", "--protocol", "swop"), "unknown pairwise protocol 'swop'; did you mean 'swap'?"),
@@ -140,7 +138,6 @@ def test_bad_input_is_one_line(
         answers(name, texts)
     answers("question.jsonl", {"1": "a", "2": "b", "3": "c"})
     Path("question.jsonl").write_text(Path("question.jsonl").read_text().replace("What is 1?", "Why 1?"))
-    Path("wrong.json").write_text('{"a": 1}')
     Path("other").mkdir()
     Path("other/file").write_text("x")
     template = "{question} {answer_1} {answer_2} {prompt}"

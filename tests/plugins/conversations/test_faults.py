@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -72,16 +72,6 @@ def degraded(
     return {e.id: e for e in made.dataset.examples}, list(made.texts)
 
 
-def made(rows: list[dict[str, Any]], name: str) -> Iterator[tuple[Example, str, Blocks, Blocks]]:
-    """The example, the variant and the blocks before and after, for all texts of a perturber."""
-    for part in ("run", "turn"):
-        examples, texts = degraded(rows, part)
-        for text in texts:
-            if text.text is not None and text.variant.partition(".")[0] == name:
-                example = examples[text.example]
-                yield example, text.variant, blocks(example.output), blocks(text.text)
-
-
 def answers(of: Blocks) -> list[int]:
     return [i for i, (label, _) in enumerate(of) if label == "Assistant:"]
 
@@ -92,153 +82,167 @@ def changed(before: Blocks, after: Blocks) -> list[int]:
     return [i for i, (old, new) in enumerate(zip(before, after, strict=True)) if old != new]
 
 
+Texts = tuple[Example, str, Blocks, Blocks]
+"""An example, a degree of a fault, and the blocks before and after."""
+
+
+def only_answers_before_the_last_are_missing(texts: Texts) -> None:
+    _, degree, before, after = texts
+    gone = len(before) - len(after)
+    assert gone == (1 if degree == "minor" else len(answers(before)) - 1)
+    left = iter(before)
+    assert all(block in left for block in after)
+    assert [b for b in before if b[0] != "Assistant:"] == [b for b in after if b[0] != "Assistant:"]
+    assert after[-1] == before[-1]
+
+
+def two_turns_change_places(texts: Texts) -> None:
+    _, _, before, after = texts
+    assert Counter(before) == Counter(after)
+    assert after[-1] == before[-1]
+    assert [b for b in before if b[0] == "User:"] == [b for b in after if b[0] == "User:"]
+    moved = [i for i, (old, new) in enumerate(zip(before, after, strict=True)) if old != new]
+    labels = {before[i][0].split(" (")[0].split(" of ")[0] for i in moved}
+    assert (len(moved), labels) in [(2, {"Assistant:"}), (4, {"Assistant calls find", "Result"})]
+    for i, (label, _) in enumerate(after):
+        if label.startswith("Result of "):
+            assert after[i - 1][0] == f"Assistant calls find ({label[10:-1]}):"
+
+
+def one_answer_is_said_again(texts: Texts) -> None:
+    _, degree, before, after = texts
+    times = {"minor": 1, "major": 3}[degree] + 1
+    assert after in [[*before[:i], *[before[i]] * times, *before[i + 1 :]] for i in answers(before)]
+
+
+def answers_come_from_elsewhere(texts: Texts) -> None:
+    """Of another conversation: the last answer of each ends in its number, and is nowhere in this one."""
+    example, degree, before, after = texts
+    places = answers(before)
+    assert changed(before, after) == (places[-1:] if degree == "minor" else places)
+    new = [after[i][1] for i in changed(before, after)]
+    assert all(re.search(r" no (\d)\d\.$", said)[1] != example.id for said in new)  # type: ignore[index]
+    assert len(set(new)) == len(new)
+
+
+def questions_get_replies_that_say_nothing(texts: Texts) -> None:
+    example, degree, before, after = texts
+    asked, places = False, []
+    for i, (label, said) in enumerate([*blocks(example.source), *before], -len(blocks(example.source))):
+        if label == "User:":
+            asked = said.endswith("?")
+        elif label == "Assistant:" and asked and i >= 0:
+            places.append(i)
+    assert changed(before, after) == (places[-1:] if degree == "minor" else places)
+    assert {after[i][1] for i in changed(before, after)} <= set(STOCK.evasive["en"])
+
+
+def numbers_of_the_last_answer_are_not_those_of_the_tools(texts: Texts) -> None:
+    example, degree, before, after = texts
+    assert changed(before, after) == [len(before) - 1]
+    whole = [*blocks(example.source), *before]
+    results = " ".join(said for label, said in whole if label.startswith("Result"))
+    old, new = (re.findall(r"\d+", of[-1][1]) for of in (before, after))
+    assert re.sub(r"\d+", "#", before[-1][1]) == re.sub(r"\d+", "#", after[-1][1])
+    wrong = {(a, b) for a, b in zip(old, new, strict=True) if a != b}
+    assert len(wrong) == 1 if degree == "minor" else len(wrong) > 1
+    known = re.findall(r"\d+", results)
+    assert all(a in known and b not in known for a, b in wrong)
+
+
+def one_argument_of_a_call_changes(texts: Texts) -> None:
+    _, degree, before, after = texts
+    calls = [i for i, (label, _) in enumerate(before) if label.startswith("Assistant calls")]
+    places = changed(before, after)
+    assert len(places) == (1 if degree == "minor" else len(calls))
+    assert set(places) <= set(calls)
+    for i in places:
+        old, new = json.loads(before[i][1]), json.loads(after[i][1])
+        (unlike,) = [key for key in old if old[key] != new.get(key)]
+        assert set(new) <= set(old)
+        assert new.get(unlike) is None or type(new[unlike]) is type(old[unlike])
+
+
+def claimed_calls_go_with_their_results(texts: Texts) -> None:
+    _, degree, before, after = texts
+    gone = [b for b in before if b not in after]
+    ids = {re.search(r"c\d+", label)[0] for label, _ in gone}  # type: ignore[index]
+    assert all(label.startswith(("Assistant calls", "Result of")) for label, _ in gone)
+    assert len(gone) == 2 * len(ids)
+    assert len(ids) == 1 or degree == "major"
+    assert after == [b for b in before if b not in gone]
+
+
+def arguments_change_in_form_alone(texts: Texts) -> None:
+    _, _, before, after = texts
+    for i in changed(before, after):
+        assert json.loads(before[i][1]) == json.loads(after[i][1])
+
+
+def ids_change_alone_and_everywhere(texts: Texts) -> None:
+    _, _, before, after = texts
+    ids: dict[str, str] = {}
+    for (old, said), (new, unchanged) in zip(before, after, strict=True):
+        assert said == unchanged
+        match, name = re.search(r"\bc\d+\b", old), re.search(r"call_[0-9a-f]{8}", new)
+        if match and name:
+            assert ids.setdefault(match[0], name[0]) == name[0]
+            assert old.replace(match[0], name[0]) == new
+        else:
+            assert old == new
+    assert len(set(ids.values())) == len(ids)
+
+
+FAULTS: Mapping[str, Callable[[Texts], None]] = {
+    "turn_deletion": only_answers_before_the_last_are_missing,
+    "turn_swap": two_turns_change_places,
+    "answer_repetition": one_answer_is_said_again,
+    "foreign_answer": answers_come_from_elsewhere,
+    "question_unanswered": questions_get_replies_that_say_nothing,
+    "result_ignored": numbers_of_the_last_answer_are_not_those_of_the_tools,
+    "call_argument": one_argument_of_a_call_changes,
+    "call_claimed": claimed_calls_go_with_their_results,
+    "argument_spacing": arguments_change_in_form_alone,
+    "argument_order": arguments_change_in_form_alone,
+    "renamed_ids": ids_change_alone_and_everywhere,
+}
+
+
 def few(function: Any) -> Any:
     return settings(max_examples=6, deadline=None)(given(rows=chats())(function))
 
 
 @pytest.mark.slow
-@few
-def test_only_answers_before_the_last_are_missing(rows: list[dict[str, Any]]) -> None:
-    for _, variant, before, after in made(rows, "turn_deletion"):
-        gone = len(before) - len(after)
-        assert gone == (1 if variant.endswith("minor") else len(answers(before)) - 1)
-        left = iter(before)
-        assert all(block in left for block in after)
-        assert [b for b in before if b[0] != "Assistant:"] == [b for b in after if b[0] != "Assistant:"]
-        assert after[-1] == before[-1]
+def test_each_fault_is_the_one_that_it_names() -> None:
+    seen: Counter[str] = Counter()
+
+    @few
+    def check(rows: list[dict[str, Any]]) -> None:
+        for part in ("run", "turn"):
+            examples, texts = degraded(rows, part)
+            for text in texts:
+                name, _, degree = text.variant.partition(".")
+                if text.text is not None and name in FAULTS:
+                    example = examples[text.example]
+                    FAULTS[name]((example, degree, blocks(example.output), blocks(text.text)))
+                    seen[name] += 1
+
+    check()
+    assert seen.keys() == FAULTS.keys(), "each was made at least once"
 
 
 @pytest.mark.slow
 @few
-def test_two_turns_change_places(rows: list[dict[str, Any]]) -> None:
-    for _, _, before, after in made(rows, "turn_swap"):
-        assert Counter(before) == Counter(after)
-        assert after[-1] == before[-1]
-        assert [b for b in before if b[0] == "User:"] == [b for b in after if b[0] == "User:"]
-        moved = [i for i, (old, new) in enumerate(zip(before, after, strict=True)) if old != new]
-        labels = {before[i][0].split(" (")[0].split(" of ")[0] for i in moved}
-        assert (len(moved), labels) in [(2, {"Assistant:"}), (4, {"Assistant calls find", "Result"})]
-        for i, (label, _) in enumerate(after):
-            if label.startswith("Result of "):
-                assert after[i - 1][0] == f"Assistant calls find ({label[10:-1]}):"
-
-
-@pytest.mark.slow
-@few
-def test_one_answer_is_said_again(rows: list[dict[str, Any]]) -> None:
-    for _, variant, before, after in made(rows, "answer_repetition"):
-        more = {"minor": 1, "major": 3}[variant.partition(".")[2]]
-        found = [
-            i for i in answers(before) if after == [*before[:i], *[before[i]] * (more + 1), *before[i + 1 :]]
-        ]
-        assert found
-
-
-@pytest.mark.slow
-@few
-def test_answers_come_from_elsewhere(rows: list[dict[str, Any]]) -> None:
-    final = {row["id"]: row["messages"][-1]["content"] for row in rows}
-    for example, variant, before, after in made(rows, "foreign_answer"):
-        places = answers(before)
-        assert changed(before, after) == (places[-1:] if variant.endswith("minor") else places)
-        others = {said for name, said in final.items() if name != example.id}
-        new = [after[i][1] for i in changed(before, after)]
-        assert set(new) <= others
-        assert len(set(new)) == len(new)
-
-
-@pytest.mark.slow
-@few
-def test_questions_get_replies_that_say_nothing(rows: list[dict[str, Any]]) -> None:
-    for example, variant, before, after in made(rows, "question_unanswered"):
-        whole = [*blocks(example.source), *before]
-        asked = [
-            i
-            for i in answers(before)
-            if [b for b in whole[: len(whole) - len(before) + i] if b[0] == "User:"][-1][1].endswith("?")
-        ]
-        assert changed(before, after) == (asked[-1:] if variant.endswith("minor") else asked)
-        assert {after[i][1] for i in changed(before, after)} <= set(STOCK.evasive["en"])
-
-
-@pytest.mark.slow
-@few
-def test_numbers_of_the_last_answer_are_not_those_of_the_tools(rows: list[dict[str, Any]]) -> None:
-    for example, variant, before, after in made(rows, "result_ignored"):
-        assert changed(before, after) == [len(before) - 1]
-        results = " ".join(
-            said for label, said in [*blocks(example.source), *before] if label.startswith("Result")
-        )
-        old, new = (re.findall(r"\d+", of[-1][1]) for of in (before, after))
-        assert re.sub(r"\d+", "#", before[-1][1]) == re.sub(r"\d+", "#", after[-1][1])
-        wrong = {(a, b) for a, b in zip(old, new, strict=True) if a != b}
-        assert len(wrong) == 1 if variant.endswith("minor") else len(wrong) > 1
-        known = re.findall(r"\d+", results)
-        assert all(a in known and b not in known for a, b in wrong)
-
-
-@pytest.mark.slow
-@few
-def test_one_argument_of_a_call_changes(rows: list[dict[str, Any]]) -> None:
-    for _, variant, before, after in made(rows, "call_argument"):
-        calls = [i for i, (label, _) in enumerate(before) if label.startswith("Assistant calls")]
-        places = changed(before, after)
-        assert len(places) == (1 if variant.endswith("minor") else len(calls))
-        assert set(places) <= set(calls)
-        for i in places:
-            old, new = json.loads(before[i][1]), json.loads(after[i][1])
-            unlike = [key for key in old if old[key] != new.get(key)]
-            assert len(unlike) == 1
-            assert set(new) <= set(old)
-            assert new.get(unlike[0]) is None or type(new[unlike[0]]) is type(old[unlike[0]])
-
-
-@pytest.mark.slow
-@few
-def test_claimed_calls_go_with_their_results(rows: list[dict[str, Any]]) -> None:
-    for _, variant, before, after in made(rows, "call_claimed"):
-        gone = [b for b in before if b not in after]
-        ids = {re.search(r"c\d+", label)[0] for label, _ in gone}  # type: ignore[index]
-        assert all(label.startswith(("Assistant calls", "Result of")) for label, _ in gone)
-        assert len(gone) == 2 * len(ids)
-        assert len(ids) == 1 or variant.endswith("major")
-        assert after == [b for b in before if b not in gone]
-
-
-@pytest.mark.slow
-@few
-def test_controls_change_calls_in_form_alone(rows: list[dict[str, Any]]) -> None:
-    for name in ("argument_spacing", "argument_order"):
-        for _, _, before, after in made(rows, name):
-            for i in changed(before, after):
-                assert json.loads(before[i][1]) == json.loads(after[i][1])
-    for _, _, before, after in made(rows, "renamed_ids"):
-        ids: dict[str, str] = {}
-        for (old, said), (new, unchanged) in zip(before, after, strict=True):
-            assert said == unchanged
-            if match := re.search(r"\bc\d+\b", old):
-                name = re.search(r"call_[0-9a-f]{8}", new)
-                assert name
-                assert ids.setdefault(match[0], name[0]) == name[0]
-                assert old.replace(match[0], name[0]) == new
-            else:
-                assert old == new
-        assert len(set(ids.values())) == len(ids)
-
-
-@pytest.mark.slow
-@few
-def test_only_the_assistant_is_damaged_and_the_same_way_again(rows: list[dict[str, Any]]) -> None:
+def test_only_the_assistant_is_damaged_and_in_any_order_of_rows(rows: list[dict[str, Any]]) -> None:
     for part in ("answer", "turn", "run"):
         examples, texts = degraded(rows, part)
-        again, repeated = degraded(rows, part)
-        assert (list(again.values()), repeated) == (list(examples.values()), texts)
-        alone, own = degraded([*rows[1:], rows[0]], part)
-        kinds = [t for t in own if t.variant not in ("foreign_answer.minor", "foreign_answer.major")]
-        assert {(t.example, t.variant): t.text for t in kinds}.items() <= {
-            (t.example, t.variant): t.text for t in texts
-        }.items()
-        assert alone == {**alone, **examples}
+        if part == "run":  # rows in another order; answers from elsewhere alone depend on the others
+            alone, moved = degraded([*rows[1:], rows[0]], part)
+            kinds = [t for t in moved if not t.variant.startswith("foreign_answer")]
+            assert {(t.example, t.variant): t.text for t in kinds}.items() <= {
+                (t.example, t.variant): t.text for t in texts
+            }.items()
+            assert alone == {**alone, **examples}
         for text in texts:
             if text.text is None:
                 assert text.reason

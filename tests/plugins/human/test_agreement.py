@@ -14,17 +14,7 @@ from scipy import stats
 from dhp.core.errors import InputError
 from dhp.plugins.human.agreement import correlate
 from dhp.plugins.human.correlation import Coefficient, Correlation, correlations
-from dhp.plugins.human.scores import read_scores
-
-
-def table(values: np.ndarray, metric: str = "fluency", **more: object) -> pd.DataFrame:
-    rows = [
-        {"source": f"s{i}", "system": f"m{j}", "metric": metric, "score": v, **more}
-        for i, row in enumerate(values)
-        for j, v in enumerate(row)
-    ]
-    return pd.DataFrame(rows)
-
+from tests.plugins.human.tables import table
 
 RNG = np.random.default_rng(0)
 HUMAN = RNG.normal(size=(12, 5)).round(2)
@@ -77,12 +67,15 @@ def test_raters_are_averaged() -> None:
 @pytest.mark.parametrize(
     ("ratings", "human", "message"),
     [
-        (pd.concat([table(GOOD), table(GOOD, "length")]), table(HUMAN, "coherence"), "no metric of judge"),
-        (table(GOOD), table(HUMAN).assign(source="x" + table(HUMAN)["source"]), "no source of judge"),
+        (
+            pd.concat([table(GOOD), table(GOOD, "length")]),
+            table(HUMAN, "coherence"),
+            "no metric of judge",
+        ),
         (
             table(GOOD),
             table(HUMAN).assign(source="x" + table(HUMAN)["source"]),
-            "the judge rated e.g. 's0', people e.g. 'xs0'",
+            "no source of judge .* the judge rated e.g. 's0', people e.g. 'xs0'",
         ),
         (table(GOOD).assign(score=float("inf")), table(HUMAN), "score 'inf'; must be a number"),
         (table(GOOD).drop(columns="source"), table(HUMAN), "column 'source' is missing"),
@@ -93,8 +86,6 @@ def test_raters_are_averaged() -> None:
             table(HUMAN),
             "row 2: duplicate row of source 's0', metric 'fluency'; a column system or sample or rater may",
         ),
-        (table(GOOD).assign(score="good"), table(HUMAN), "row 1: score 'good'; must be a number or nothing"),
-        (pd.concat([table(GOOD)] * 2), table(HUMAN), "row 61: duplicate row of source 's0'"),
         (
             table(GOOD),
             pd.concat([table(HUMAN, rater="r1"), table(HUMAN, rater="r1")]),
@@ -116,13 +107,6 @@ def test_constant_and_few_scores_are_undefined() -> None:
     values = {c.level: c.value for c in one_system.judges[0].metrics[0].correlations}
     assert (values["per_source"], values["system"]) == (None, None)
     assert values["pooled"] is not None
-    two_points = correlate(table(GOOD[:1, :2]), table(HUMAN[:1, :2]), resamples=9)
-    assert {c.value for c in two_points.judges[0].metrics[0].correlations} == {None}
-
-
-def test_scores_are_read_from_any_table(tmp_path: Path) -> None:
-    table(GOOD).to_csv(tmp_path / "x.csv", index=False)
-    assert read_scores(tmp_path / "x.csv")["score"].sum() == pytest.approx(GOOD.sum())
 
 
 SCIPY = {

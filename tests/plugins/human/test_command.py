@@ -30,7 +30,6 @@ def test_table_and_json(dhp: Run, tables: tuple[str, str]) -> None:
     ratings, human = tables
     done = dhp("correlate", ratings, "--human", human, "--resamples", "20")
     assert done.code == 0
-    assert "same  ·  correlation with human scores" in done.out
     assert "sources with constant or too few scores, left out within sources: 2" in done.out  # zeros alone
     found = json.loads(dhp("correlate", ratings, "--human", human, "--resamples", "0", "--json").out)
     values = {j["judge"]: j["mean"]["pooled.kendall"] for j in found["judges"]}
@@ -54,15 +53,6 @@ def test_two_tables_of_ratings_are_one(dhp: Run, tables: tuple[str, str], tmp_pa
     one = dhp("correlate", ratings, "--human", human, "--resamples", "0", "--json")
     two = dhp("correlate", "same.csv", "other.csv", "--human", human, "--resamples", "0", "--json")
     assert json.loads(one.out) == json.loads(two.out)
-
-
-@pytest.mark.slow
-def test_the_seed_is_that_of_self_preference_too(dhp: Run, tables: tuple[str, str]) -> None:
-    frame = pd.read_csv(tables[0]).replace({"model": {"same": "m0", "other": "rest"}})
-    frame.assign(score=[i * i % 7 for i in frame.index]).to_csv("odd.csv", index=False)
-    asked = ("correlate", "odd.csv", "--human", tables[1], "--resamples", "20", "--family", "m0")
-    said = [dhp(*asked, "--seed", seed).out.partition("self-preference")[2] for seed in ("0", "0", "1")]
-    assert said[0] == said[1] != said[2]
 
 
 def test_sources_with_a_single_system_are_said_once(dhp: Run, tmp_path: Path) -> None:
@@ -99,17 +89,6 @@ def test_one_table_of_all_judges_for_programs(dhp: Run, tables: tuple[str, str])
     figures = [f"{m}.{c}" for m in ("fluency", "mean") for c in ("pearson", "spearman", "kendall")]
     assert list(frame.columns) == ["level", "judge", *figures]
     assert list(frame["level"]) == [level for level in ("per_source", "pooled", "system") for _ in range(2)]
-    whole = json.loads(dhp("correlate", ratings, "--human", human, "--resamples", "0", "--json").out)
-    values = {
-        (c["level"], judge["judge"], f"{metric['metric']}.{c['coefficient']}"): c["value"]
-        for judge in whole["judges"]
-        for metric in judge["metrics"]
-        for c in metric["correlations"]
-    }
-    assert len(values) == 18
-    for (level, judge, column), value in values.items():
-        row = frame[(frame["level"] == level) & (frame["judge"] == judge)]
-        assert row[column].item() == pytest.approx(float("nan") if value is None else value, nan_ok=True)
 
 
 @pytest.mark.slow

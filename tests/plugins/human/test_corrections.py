@@ -12,24 +12,16 @@ from dhp.core.errors import InputError
 from dhp.plugins.human.corrected import corrected_means, corrected_shares, prediction_powered_mean
 from dhp.stats.error_rates import ErrorRates
 from tests.cli.conftest import Run
+from tests.plugins.human.tables import table
 
 RNG = np.random.default_rng(5)
 TRUTH = RNG.normal([3.0, 4.0], 0.7, (200, 2))
 LENIENT = TRUTH + 0.8 + RNG.normal(0, 0.3, TRUTH.shape)
 
 
-def table(values: np.ndarray, model: str | None = None, metric: str = "fluency") -> pd.DataFrame:
-    rows = [
-        {"source": f"s{i}", "system": f"m{j}", "metric": metric, "score": v}
-        for i, row in enumerate(values)
-        for j, v in enumerate(row)
-    ]
-    return pd.DataFrame(rows).assign(**({"model": model} if model else {}))
-
-
 def test_a_lenient_judge_is_put_right_by_few_human_scores() -> None:
     human = table(TRUTH[:40])
-    for j, found in enumerate(corrected_means(table(LENIENT, "lenient"), human)):
+    for j, found in enumerate(corrected_means(table(LENIENT, model="lenient"), human)):
         assert (found.system, found.texts, found.labelled) == (f"m{j}", 200, 40)
         assert found.judged == pytest.approx(LENIENT[:, j].mean())
         low, high = found.corrected.ci
@@ -52,14 +44,14 @@ def test_too_few_human_scores_correct_nothing() -> None:
 def test_shares_are_corrected_and_covered() -> None:
     """80 % of good texts pass and 30 % of bad ones: the judge says 55 % where half are good."""
     held, errors = 0, {"judge": {"fluency": ErrorRates((160, 200), (140, 200))}}
-    for seed in range(40):
+    for seed in range(30):
         rng = np.random.default_rng(seed)
         good = rng.random((300, 1)) < 0.5
         passed = np.where(good, rng.random(good.shape) < 0.8, rng.random(good.shape) < 0.3)
         rates = {"fluency": ErrorRates((rng.binomial(200, 0.8), 200), (rng.binomial(200, 0.7), 200))}
         (found,) = corrected_shares(table(passed * 5.0), 4, {"judge": rates})
         held += found.corrected.ci[0] <= 0.5 <= found.corrected.ci[1]
-    assert 34 <= held <= 40
+    assert 25 <= held <= 30
     (by_hand,) = corrected_shares(table(np.array([[5.0]] * 55 + [[1.0]] * 45)), 4, errors)
     assert by_hand.corrected.value == pytest.approx((0.55 + 0.7 - 1) / 0.5)
 
@@ -70,7 +62,7 @@ def test_faults() -> None:
     with pytest.raises(InputError, match="no text of judge 'judge' has a human score of 'fluency'"):
         corrected_means(table(LENIENT), table(TRUTH).assign(source=lambda t: "x" + t["source"]))
     with pytest.raises(InputError, match="no error rates of judge 'a' by fluency; the run has b: fluency"):
-        corrected_shares(table(LENIENT, "a"), 4, {"b": {"fluency": ErrorRates((1, 1), (1, 1))}})
+        corrected_shares(table(LENIENT, model="a"), 4, {"b": {"fluency": ErrorRates((1, 1), (1, 1))}})
 
 
 @pytest.fixture
@@ -98,26 +90,19 @@ def test_means_by_few_human_scores(dhp: Run, ratings: str, tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_shares_by_the_errors_of_a_run(dhp: Run, ratings: str) -> None:
-    dhp(*"benchmark --model mock/noisy --dataset mini/summeval --n 6 --controls --out run --quiet".split())
-    done = dhp("correlate", "--correct", ratings, "--runs", "run", "--passes", "3", "--json")
-    (share,) = json.loads(done.out)["shares"]
-    assert (share["judged"], share["texts"]) == (0.6, 40)
-    assert 0 < share["specificity"] <= 1
-    said = dhp("correlate", "--correct", ratings, "--runs", "run", "--passes", "3").out
-    assert "originals and harmless edits" in said
-    assert "asked again" not in said, "each text has one answer"
-
-
-@pytest.mark.slow
-def test_several_answers_show_how_often_a_verdict_changes(dhp: Run, ratings: str) -> None:
+def test_a_run_gives_error_rates_and_says_how_often_a_verdict_changes(dhp: Run, ratings: str) -> None:
     judge = "mock/noisy?samples=3"
     dhp("benchmark", "--model", judge, "--dataset", "mini/summeval", "--n", "4", "--out", "run", "--quiet")
     pd.read_csv(ratings).assign(model=judge).to_csv("of_run.csv", index=False)
     options = ("--correct", "of_run.csv", "--runs", "run", "--passes", "3")
     assert "asked again, the verdict on a text changes in" in dhp("correlate", *options).out
-    (flips,) = json.loads(dhp("correlate", *options, "--json").out)["flips"]
+    found = json.loads(dhp("correlate", *options, "--json").out)
+    (share,), (flips,) = found["shares"], found["flips"]
+    assert (share["judged"], share["texts"]) == (0.6, 40)
     scores = pd.read_parquet("run/ratings.parquet").query("metric == 'fluency'")
+    means = scores.groupby(["example", "variant"])["score"].mean()
+    good = means[means.index.get_level_values("variant").isin(("original", "harmless", "identity"))]
+    assert share["sensitivity"] == pytest.approx((good >= 3).mean())
     passed = [part >= 3 for _, part in scores.groupby(["example", "variant"])["score"]]
     pairs = [a != b for text in passed for a, b in combinations(text, 2)]
     assert flips["value"] == pytest.approx(sum(pairs) / len(pairs))

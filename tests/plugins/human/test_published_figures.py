@@ -181,10 +181,7 @@ def test_cells_as_json(script: SimpleNamespace, small: Path, capsys: pytest.Capt
 @pytest.mark.parametrize(
     ("arguments", "without", "said"),
     [
-        ((), "none", "folder"),
-        (("absent",), "none", "absent"),
         (("DATA", "bagle"), "none", "bagle"),
-        (("DATA", "newsroom"), "none", "newsroom.jsonl"),
         (("DATA", "bagel", "--write"), "none", "without PART"),
         (("DATA", "topical_chat"), "none", "topical_chat.json"),
         (("DATA", "bagel"), "rouge-score", "rouge-score"),

