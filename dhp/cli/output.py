@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.options import setting, settings
+from dhp.cli.options import settings
 from dhp.core.checks import Checked, exclusive
 from dhp.core.hiding import hidden
 from dhp.core.options import option
@@ -129,12 +129,5 @@ def print_out(made: "Printout", output: OutputOptions) -> None:
     print(hidden(text_for_programs(made, output.form)), end="")
 
 
-@dataclass(frozen=True)
-class TableForm:
-    """One table instead of all else."""
-
-    table: bool = option("Print one table of all results instead.", default=False)
-
-
-TABLE = setting(TableForm, "table")
+TABLE = click.option("--table", is_flag=True, help="Print one table of all results instead.")
 JSON = settings("output", OutputOptions, only=("json",))

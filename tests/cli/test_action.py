@@ -94,19 +94,8 @@ def test_conditions_and_parts_that_may_differ_reach_the_gate(tmp_path: Path, sai
     done = said("Gate", run="r", against="my old", allow=allow, **limits)
     assert (done.returncode, done.stdout) == (0, "met: said\n")
     assert (tmp_path / "said").read_text().splitlines() == [
-        *(
-            "gate",
-            "r",
-            "--min-detection",
-            "80",
-            "--max-missing",
-            "5",
-            "--against",
-            "my old",
-            "--max-drop",
-            "5",
-        ),
-        *("--allow", "protocol", "--allow", "metrics"),
+        *("gate", "r", "--min-detection", "80", "--max-missing", "5"),
+        *("--against", "my old", "--max-drop", "5", "--allow", "protocol", "--allow", "metrics"),
     ]
 
 
@@ -121,10 +110,9 @@ def test_a_run_is_made_and_held_against_limits(tmp_path: Path, step: Step) -> No
     made = step("Run", run="r", benchmark=benchmark)
     assert (made.returncode, (tmp_path / "r" / "results.json").is_file()) == (0, True), made.stderr
     held = step("Gate", run="r", min_detection="60", must_notice="all", require_proof="true")
-    assert (held.returncode, held.stdout.startswith("met: mini/story_cloze, mock/ideal: ")) == (
-        0,
-        True,
-    ), held.stdout
+    assert (held.returncode, held.stdout.startswith("met: mini/story_cloze, mock/ideal: ")) == (0, True), (
+        held.stdout
+    )
     unproven = step("Gate", run="r", min_detection="99", require_proof="true")
     assert (unproven.returncode, unproven.stdout.startswith("undecided: mini/story_cloze")) == (1, True)
     summary = (tmp_path / "summary").read_text()

@@ -21,18 +21,8 @@ from .conftest import Run, write_tickets
 
 GIVEN = ("--dataset", "t.csv", "--output", "summary", "--source", "ticket", "--metric", "usefulness")
 MORE = (
-    "--id",
-    "",
-    "--scale",
-    "1..10",
-    "--pass-mark",
-    "",
-    "--prompt-file",
-    "p.txt",
-    "--base-url",
-    "",
-    "--model",
-    "openai/x",
+    *("--id", "", "--scale", "1..10", "--pass-mark", "", "--prompt-file", "p.txt"),
+    *("--base-url", "", "--model", "openai/x"),
 )
 
 
@@ -97,10 +87,7 @@ def test_it_asks_again_until_an_answer_can_be_used_and_goes_on_where_it_stopped(
             "sys.stdin", io.StringIO("x.csv\nt.csv\nsumary\nsummary\nticket\npriority\nid\nuse\n5..5\n")
         )
         first = dhp("init")
-        assert (first.code, first.err.splitlines()[-1]) == (
-            3,
-            "dhp: stopped; repeat the command to resume",
-        )
+        assert (first.code, first.err.splitlines()[-1]) == (3, "dhp: stopped; repeat the command to resume")
         for said in (
             "x.csv: does not exist",
             "8 rows; columns: id, ticket, summary, priority",

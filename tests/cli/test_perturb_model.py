@@ -272,17 +272,7 @@ def test_the_preset_of_the_paper_takes_a_file_of_steps(dhp: Run, follower: str, 
     (tmp_path / "steps.yaml").write_text(
         "".join(f"{name}: [Look for the place., Change it.]\n" for name in names)
     )
-    few = (
-        "benchmark",
-        "--preset",
-        "paper",
-        "--model",
-        "openai/judge",
-        "--dataset",
-        "mini/summeval",
-        "--n",
-        "2",
-    )
+    few = "benchmark --preset paper --model openai/judge --dataset mini/summeval --n 2".split()
     reset(follower)
     done = dhp(*few, *by_model(follower, "--perturb-steps", "steps.yaml"), "--out", "run")
     asked = [body["messages"][0]["content"] for body in stats(follower)["bodies"]]

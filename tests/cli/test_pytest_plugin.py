@@ -1,7 +1,6 @@
 """The fixture `judge_audit` in a test suite of a user's own."""
 
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -56,32 +55,25 @@ def test_a_blind_judge_fails_with_the_line_of_the_gate(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"min_detecton": 99}, "judge_audit() has no keyword 'min_detecton'; did you mean 'min_detection'?"),
-        ({"max_drp": 3}, "judge_audit() has no keyword 'max_drp'; did you mean 'max_drop'?"),
-        ({"controlls": True}, "judge_audit() has no keyword 'controlls'; did you mean 'controls'?"),
-    ],
+    ("options", "near"),
+    [({"min_detecton": 99}, "min_detection"), ({"controlls": True}, "controls")],
+    ids=["of the gate", "of the run"],
 )
 def test_an_unknown_keyword_is_refused_before_the_judge_is_called(
-    judge_audit: Callable[..., dhp.Results], options: dict[str, Any], message: str
+    judge_audit: Callable[..., dhp.Results], options: dict[str, Any], near: str
 ) -> None:
     def judge(outputs: str) -> float:
         raise AssertionError("was called")
 
-    with pytest.raises(TypeError, match=re.escape(message)):
+    with pytest.raises(TypeError, match=rf"judge_audit\(\) has no keyword .* '{near}'"):
         judge_audit(judge, **options)
 
 
-@pytest.mark.parametrize(
-    ("least", "message"),
-    [(0.9, "is in per cent; for a share of 0.9 write 90"), (9000, "must be 0 or more, at most 100")],
-)
-def test_detection_is_in_per_cent(
-    judge_audit: Callable[..., dhp.Results], least: float, message: str
+def test_a_condition_that_is_refused_shows_the_line_of_the_test(
+    judge_audit: Callable[..., dhp.Results],
 ) -> None:
-    with pytest.raises(dhp.InputError, match=f"`min_detection` {least}: {message}") as refused:
-        judge_audit("mock/ideal", "mini/story_cloze", min_detection=least)
+    with pytest.raises(dhp.InputError, match="min_detection") as refused:
+        judge_audit("mock/ideal", "mini/story_cloze", min_detection=0.9)
     shown = [entry.path for entry in refused.traceback if not entry.ishidden(refused)]
     assert shown == [Path(__file__)], "a report shows the test alone"
 

@@ -86,10 +86,7 @@ LANGFUSE = [
 ]
 EVENT = "gen_ai.evaluation"
 EVENTS = [
-    {
-        "name": f"{EVENT}.result",
-        "attributes": {f"{EVENT}.name": "quality", f"{EVENT}.score.value": score},
-    }
+    {"name": f"{EVENT}.result", "attributes": {f"{EVENT}.name": "quality", f"{EVENT}.score.value": score}}
     for score in SCORES
 ]
 FLAT = [each["attributes"] for each in EVENTS]
@@ -146,11 +143,7 @@ def test_people_in_langfuse_stand_apart_and_words_are_no_numbers(tmp_path: Path)
     with pytest.raises(ScoresAlone) as alone:
         read_ratings(path)
     found = {row.metric: (row.score, row.status) for row in alone.value.frame.itertuples()}
-    assert found == {
-        "ok": (1.0, "scored"),
-        "ok (people)": (0.0, "scored"),
-        "tone": (None, "failed"),
-    }
+    assert found == {"ok": (1.0, "scored"), "ok (people)": (0.0, "scored"), "tone": (None, "failed")}
 
 
 def test_people_beside_a_judge_are_sent_to_correlate(dhp: Run) -> None:

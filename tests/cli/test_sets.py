@@ -98,9 +98,6 @@ def test_any_column_of_texts_is_degraded_without_a_task(dhp: Run, tmp_path: Path
     assert dhp("perturb", *few, "--suite", "general", "--freeze", "set").code == 0
     nameless = dhp("perturb", "--dataset", "plain.jsonl", "--out", "y.jsonl")
     assert (nameless.code, "map it by --field output=COLUMN" in nameless.err) == (2, True)
-    for more in (
-        ("--metric", "quality", "--scale", "1..5"),
-        ("--task", "summarization"),
-    ):
+    for more in (("--metric", "quality", "--scale", "1..5"), ("--task", "summarization")):
         done = dhp("benchmark", "--model", "mock/ideal", *few, "--perturbed", "set", *more, "--out", more[1])
         assert done.code == 0, done.err

@@ -1,6 +1,6 @@
 """Nothing is written over what is no file of ours: each name that a command writes is planted as an obstacle.
 
-Obstacles are a link, a dangling one, a second name of a file (hard link), a folder, and a pipe.
+Obstacles are a link, a dangling one, a second name of a file (hard link), a folder, and a pipe: two a name.
 
 The names are those that a clean run of the command opens for writing, makes or replaces, temporary ones too.
 """
@@ -218,7 +218,9 @@ def test_no_name_that_is_written_is_followed(
     names = written_names(dhp, command)
     assert names, "a command that writes nothing shows nothing"
     for number, path in enumerate(path for path in names if path not in NAMED_BY_USER):
-        for kind in OBSTACLES:
+        # A link to a file shows whether the name is followed at all. Of the other kinds each name meets one:
+        # that the one door refuses all is a test of its own (tests/core/test_writing.py).
+        for kind in (OBSTACLES[0], OBSTACLES[1 + (number + len(name)) % (len(OBSTACLES) - 1)]):
             folder = copy(f"{number} {kind}")
             victim, place = folder / "victim", folder / path
             (victim / "folder").mkdir(parents=True)

@@ -31,12 +31,8 @@ def test_all_content_is_valid() -> None:
 
 FAULTY_TASKS = [
     (TASK.replace("metrics:", "metric:"), "metric: unknown key; did you mean 'metrics'"),
-    (
-        TASK.replace("question: q", "qestion: q"),
-        "metrics.0.qestion: unknown key; did you mean 'question'",
-    ),
+    (TASK.replace("question: q", "qestion: q"), "metrics.0.qestion: unknown key; did you mean 'question'"),
     (TASK.replace("min: 1, ", ""), "metrics.0.scale.min: missing"),
-    (TASK.replace("min: 1", "min: one"), "metrics.0.scale.min 'one': is of type str; must be a number"),
     (TASK.replace("min: 1", "min: '1'"), "metrics.0.scale.min '1': is of type str; must be a number"),
     (TASK.replace("min: 1", "min: true"), "metrics.0.scale.min True: is of type bool; must be a number"),
     (TASK.replace("max: 5", "max: .inf"), "metrics.0.scale.max inf: must be a finite number"),
@@ -47,14 +43,11 @@ FAULTY_TASKS = [
     (TASK.replace(f"[{METRIC}]", f"[{METRIC}, {METRIC}]"), "metric names must differ"),
     (TASK + "task: again\n", "line 7: duplicate key 'task'"),
     (TASK + "? [a, b]\n: c\n", "line 7: a list as a key; must be a text or a number"),
-    (TASK + "x: {? {a: b} : c}\n", "line 7: a dict as a key"),
     (TASK + "  : [\n", "line 7"),
     (TASK + "x: yes\n", "line 7: 'yes' may mean several things; allowed: true, false, a decimal number"),
     (TASK + "x: [no, Off]\n", "line 7: 'no' may mean"),
-    (TASK + "x: 010\n", "line 7: '010' may mean several things"),
-    (TASK + "x: 1_000\n", "line 7: '1_000' may mean"),
+    (TASK + "x: 010\n", "line 7: '010' may mean"),
     (TASK + "x: 1:30\n", "line 7: '1:30' may mean"),
-    (TASK + "x: 0x1f\n", "line 7: '0x1f' may mean"),
     (TASK + "on: 1\n", "line 7: 'on' may mean"),
     ("- a list\n", "must be a mapping"),
     ("", "is empty"),
@@ -64,10 +57,7 @@ FAULTY_SUITES = [
         SUITE.replace("summarization", "summarisation"),
         "unknown task 'summarisation'; did you mean 'summarization'",
     ),
-    (
-        SUITE.replace("method", "metod"),
-        "perturbers.random_typos.metod: unknown key; did you mean 'method'",
-    ),
+    (SUITE.replace("method", "metod"), "perturbers.random_typos.metod: unknown key; did you mean 'method'"),
     (
         SUITE.replace("character", "char"),
         "perturbers.random_typos.level 'char': unknown; did you mean 'character'",

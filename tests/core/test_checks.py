@@ -42,17 +42,8 @@ def refusal(name: str, value: object, kind: object) -> str | None:
 @pytest.mark.parametrize(
     "kind",
     [
-        *(
-            int,
-            float,
-            bool,
-            str,
-            int | None,
-            float | str,
-            Transport,
-            Transport | None,
-            Transport | list[Transport],
-        ),
+        *(int, float, bool, str, int | None, float | str),
+        *(Transport, Transport | None, Transport | list[Transport]),
         *(list[str], dict[str, int | None], list[bool] | None, dict[str, list[float]]),
     ],
     ids=str,
@@ -126,13 +117,10 @@ class Limits(Checked):
     [
         ({"calls": -1}, "`limits.calls` -1: must be 0 or more"),
         ({"calls": True}, "`limits.calls` True: is of type bool; must be a whole number"),
-        ({"calls": 1.0}, "`limits.calls` 1.0: is of type float; must be a whole number"),
         ({"calls": "3"}, "`limits.calls` '3': is of type str; must be a whole number"),
         ({"rate": 0.0}, "`limits.rate` 0: must be more than 0, at most 9"),
         ({"rate": None}, "`limits.rate` None: is of type NoneType; must be a number"),
-        ({"rate": True}, "`limits.rate` True: is of type bool; must be a number"),
         ({"rate": math.inf}, "`limits.rate` inf: must be a finite number"),
-        ({"rate": math.nan}, "`limits.rate` nan: must be a finite number"),
         ({"floor": 0.6}, "`limits.floor` 0.6: is in per cent; for a share of 0.6 write 60"),
         ({"transport": "sdx"}, "`limits.transport` 'sdx': unknown; did you mean 'sdk'? allowed: fast, sdk"),
         ({"transport": 3}, "`limits.transport` 3: is of type int; must be fast or sdk"),
@@ -150,7 +138,6 @@ class Limits(Checked):
         ({"folder": 1}, "`limits.folder` 1: is of type int; must be a text or a path"),
         ({"inner": {"size": 2}}, "`limits.inner` {'size': 2}: is of type dict; must be a dhp.Inner"),
         ({"store": 0}, "`limits.store` 0: is of type int; must be True or False"),
-        ({"cache": "a\nb" * 90, "transport": 1}, "`limits.transport` 1: is of type int; must be fast or sdk"),
         ({"store": False, "cache": "x"}, "`store=False`: cannot be used with `cache`; leave one of them out"),
         ({"cache": "x", "refresh": True}, "`cache`: cannot be used with `refresh`; leave one of them out"),
         (

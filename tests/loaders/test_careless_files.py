@@ -97,17 +97,16 @@ def test_up_to_a_tenth_of_the_rows_is_left_out_with_one_note(
     assert said.endswith("; column 'output' is empty (line 4)")
 
 
-@pytest.mark.parametrize("missing", ["nan", "NaN", "<NA>"])
 def test_what_programs_print_for_a_missing_value_is_no_text(
-    missing: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    rows = [{**each, "output": missing} if i == 3 else each for i, each in enumerate(OBJECTS)]
+    rows = [{**each, "output": "<NA>"} if i == 3 else each for i, each in enumerate(OBJECTS)]
     (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, rows)))
     assert len(read(tmp_path / "x.jsonl").examples) == len(OBJECTS) - 1
     assert "column 'output' is empty (line 4)" in caplog.text
 
 
-@pytest.mark.parametrize(("empty", "cut"), [([1, 5], [9]), ([], [0, 1, 2]), (list(range(20)), [])])
+@pytest.mark.parametrize(("empty", "cut"), [([1, 5], [9]), (list(range(20)), [])])
 def test_more_are_refused_with_all_rows_in_one_message(
     tmp_path: Path, empty: list[int], cut: list[int]
 ) -> None:

@@ -53,10 +53,6 @@ def test_summeval_takes_the_first_of_the_longest_summaries(tmp_path: Path, form:
 
 def test_summeval_faults_name_file_and_line(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
-    path.write_text('{"id": "a"}\n{"id": ,}\n')
-    assert f"{path}: line 2: broken JSON at column 8" in message("summeval", path)
-    path.write_text("[1]\n")
-    assert "no table; must be a list of objects" in message("summeval", path)
     path.write_bytes(b'{"id": "a"}\n{"id": "\xff"}\n')
     assert "line 2: not UTF-8" in message("summeval", path)
     write_jsonl(path, [{**ARTICLE, "id": "b"}, ARTICLE, ARTICLE])
@@ -140,7 +136,6 @@ def test_story_cloze_faults(tmp_path: Path) -> None:
     assert "column 'AnswerRightEnding' is missing; did you mean 'AnswerRigthEnding'?" in message(
         "story_cloze", path
     )
-    assert "wrong kind of file" in message("story_cloze", write_jsonl(tmp_path / "c.jsonl", [STORY]))
 
 
 def test_answer_equivalence_long_references_one_a_question(tmp_path: Path) -> None:
@@ -164,7 +159,6 @@ def test_answer_equivalence_faults(tmp_path: Path) -> None:
     )
     write_jsonl(path, [{"qid": "q", "question": "x", "context": "y"}])
     assert "column 'reference' is missing" in message("answer_equivalence", path)
-    assert "wrong kind of file" in message("answer_equivalence", write_csv(tmp_path / "a.csv", [STORY]))
 
 
 def test_a_dataset_without_a_reader_is_named(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from dhp.core.specs import Suite
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.released import is_released, read_released, released_datasets
 
-from .conftest import write_csv, write_json, write_jsonl, write_parquet
+from .conftest import write_csv, write_jsonl, write_parquet
 
 SUITE = read_suite("summeval")
 VARIANTS = [v.name for v in SUITE.variants]
@@ -48,7 +48,8 @@ def nested_rows() -> Rows:
     return rows
 
 
-WRITERS = {"jsonl": write_jsonl, "csv": write_csv, "parquet": write_parquet, "json": write_json}
+WRITERS = {"jsonl": write_jsonl, "csv": write_csv}
+"""One keeps the types of values, the other has texts alone."""
 
 
 def as_expected(found: Dataset) -> bool:

@@ -70,8 +70,6 @@ def test_a_field_map_renames_and_takes_precedence(tmp_path: Path) -> None:
 def test_faults_name_file_row_and_what_is_allowed(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     assert "is a folder" in message(tmp_path)
-    path.write_text('{"id": 1, "source": "s", "output": "o"}\n\n' + "[" * 100_000)
-    assert f"{path}: line 3: broken JSON" in message(path)
     write_jsonl(path, [{"source": "s", "ouput": "o"}])
     assert "column 'output' is missing; map it by `fields` output=COLUMN (did you mean 'ouput'?)" in message(
         path
@@ -85,11 +83,6 @@ def test_faults_name_file_row_and_what_is_allowed(tmp_path: Path) -> None:
         )
     write_jsonl(path, [{**ROW, "output": ["O"]}])
     assert "line 1: column 'output' holds a list; must be text, or a path to one" in message(path)
-    (tmp_path / "x.jsnl").write_text("[]")
-    assert (
-        "unknown kind of file '.jsnl'; did you mean '.jsonl'? allowed: .csv, .json, .jsonl, .parquet,"
-        in message(tmp_path / "x.jsnl")
-    )
     write_csv(tmp_path / "x.csv", [ROW, {**ROW, "id": "b", "output": ""}])
     assert "column 'output' is empty (row 2)" in message(tmp_path / "x.csv")
 
@@ -147,16 +140,7 @@ def test_hugging_face_folders(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         write_parquet(tmp_path / name, rows if "train" not in name else [{**rows[0], "id": "t"}])
     (tmp_path / "empty").mkdir()
-    names = [
-        "./one",
-        "./two",
-        "./two:train",
-        "./two:trian",
-        "./absent",
-        "./empty",
-        "org/absent",
-        f"{tmp_path}/table",
-    ]
+    names = [*"./one ./two ./two:train ./two:trian ./absent ./empty org/absent".split(), f"{tmp_path}/table"]
     (tmp_path / "datasets").mkdir()  # as in our checkout, where it must not pass for the library
     places = {"HF_HOME": str(tmp_path / "hf"), "HF_HUB_OFFLINE": "1", "PYTHONPATH": f"{tmp_path}:{ROOT}"}
     done = subprocess.run(
