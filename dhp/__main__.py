@@ -11,9 +11,11 @@ def start(arguments: Sequence[str] | None = None, program: str = "dhp") -> NoRet
 
     SIGTERM, by which systems end jobs and containers, is taken for Ctrl-C.
     """
+    # What the caller handles otherwise is left alone: a job in the background ignores SIGINT.
     heeded = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     ends = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     if heeded:
+        # While modules load, Ctrl-C would show a traceback from the middle of an import.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         from dhp.cli.main import main

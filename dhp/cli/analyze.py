@@ -65,6 +65,6 @@ def _show_alone(alone: "ScoresAlone", analysis: AnalysisConfig, output: OutputOp
     from dhp.report.score_profile import profile_printout
 
     profiles = score_profiles(alone.frame, analysis.pass_mark)
-    if not profiles:
+    if not profiles:  # there is no score at all: the error says what the file lacks
         raise alone
     print_out(profile_printout(profiles, alone.texts), output)

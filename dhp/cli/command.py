@@ -47,7 +47,7 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run it with its settings records; messages name parameters by its options."""
-        messages = ctx.find_object(Messages)
+        messages = ctx.find_object(Messages)  # None where a test invokes the command by itself
         if messages:
             messages.command = self
         for rule in self.rules:
@@ -59,7 +59,7 @@ class Command(click.Command):
 
 
 class _Typed:
-    """The parameters of a command as a record for rules."""
+    """The parameters of a command as a record for rules, which ask whether something was typed."""
 
     def __init__(self, context: click.Context) -> None:
         self._context = context

@@ -47,7 +47,7 @@ class Criteria:
 
         if self.labels is not None and models and all(model.startswith(OWN) for model in models):
             raise InputError(LABELS_OF_FUNCTIONS)
-        scale = None if _own_functions(models) else self.scale
+        scale = None if _own_functions(models) else self.scale  # it goes to `of_functions`
         labels = self.labels.split(",") if self.labels is not None else ()
         return chosen_metrics(self.metrics, scale, labels, prompted=prompted)
 

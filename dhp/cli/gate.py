@@ -55,6 +55,7 @@ def gate(
     start = time.perf_counter()
     outcome = check_run(run, conditions)
     seconds = time.perf_counter() - start
+    # On standard error: the outcome is the only line on standard output.
     for doubt in outcome.doubts:
         logging.getLogger("dhp").warning("warning: %s", doubt)
     if junit:

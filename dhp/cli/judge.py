@@ -1,4 +1,8 @@
-"""`dhp judge`: rate given texts without degrading them."""
+"""`dhp judge`: rate given texts without degrading them.
+
+The ratings come in parts (`dhp.run.rating_parts`) and are written as they come (`_written`), so that neither
+texts nor ratings need to fit into memory.
+"""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -69,11 +73,12 @@ def judge(
     target = output_path(out)
     if target.suffix not in (".csv", ".jsonl", ".parquet"):
         raise InputError(f"--out {out}: allowed: a file that ends in .csv, .jsonl or .parquet")
-    kept = [p for p in target.iterdir() if p.suffix != ".parquet"] if target.is_dir() else []
-    if kept or (target.is_dir() and target.suffix != ".parquet"):  # many ratings are a folder of such files
-        raise InputError(f"--out {out}: is a folder; allowed: a file, new or to be replaced")
     if not target.is_dir():
         check_output(target)
+    else:  # many ratings are a folder NAME.parquet of parts, and no other folder is replaced
+        others = [path for path in target.iterdir() if path.suffix != ".parquet"]
+        if others or target.suffix != ".parquet":
+            raise InputError(f"--out {out}: is a folder; allowed: a file, new or to be replaced")
     check_filler(settings, model, dry_run=dry_run)
     spec = RatingSpec(
         model,
@@ -102,9 +107,9 @@ def judge(
 
 
 def _written(frames: "Iterable[pd.DataFrame]", target: Path) -> tuple[Counter[str], Counter[str]]:
-    """Write tables into a file, one after the other; returns how many rows have which status.
+    """Write tables into a file, one after the other.
 
-    And how many failed of which reason.
+    Returns how many rows have which status, and how many of the failed ones which reason.
     """
     counts, failures = Counter[str](), Counter[str]()
 

@@ -55,9 +55,8 @@ def site(run: tuple[str, ...], out: str, latex: bool, allow: tuple[str, ...]) ->
     if latex:
         click.echo(as_latex(tables), nl=False)
         return
-    count = sum(len(table.rows) for table in tables)
-    page = f"{out.rstrip('/')}/index.html"
-    say(f"{page}: {_number(count, 'result')} in {_number(len(tables), 'table')}")
+    results = _number(sum(len(table.rows) for table in tables), "result")
+    say(f"{out.rstrip('/')}/index.html: {results} in {_number(len(tables), 'table')}")
 
 
 @leaderboard.command(cls=Command)

@@ -32,7 +32,7 @@ class Messages(logging.Handler):
         """Print a message."""
         from dhp.core.shown import printable
 
-        if _PARAMETER.search(message):
+        if _PARAMETER.search(message):  # else no command need be imported
             names = self._names(self.command)
             message = _PARAMETER.sub(lambda match: _option(match, names), message)
         print(f"dhp: {printable(' '.join(unquoted(message).split()))}", file=sys.stderr)
@@ -53,7 +53,7 @@ def _option(match: re.Match[str], names: Mapping[str, str]) -> str:
     """The option of a parameter; other names are left unchanged."""
     name, value = match[1], match[2] or ""
     group, _, rest = name.partition(".")
-    if name not in names and group in names:
+    if name not in names and group in names:  # the library knows more of the path than this command has
         name = rest
     if value == "=None":
         return f"{names[name]} default" if name in names else match[0]

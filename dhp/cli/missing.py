@@ -16,12 +16,13 @@ def on_missing(name: str, counts: Mapping[str, int], failures: Mapping[str, int]
     `counts` are those of ratings by status, `failures` those of failed ones by reason, as far as it is known.
     Raises `StoppedEarly` with that line if most lack one.
     """
-    asked, scored = sum(counts.values()), counts.get("scored", 0)
-    if asked - scored <= _MANY * asked:
+    asked = sum(counts.values())
+    missing = asked - counts.get("scored", 0)
+    if missing <= _MANY * asked:
         return None
     causes = "; ".join(_causes(counts, failures))
-    line = f"{name}: {asked - scored:,} of {asked:,} ratings have no score: {causes}"
-    if asked - scored > _MOST * asked:
+    line = f"{name}: {missing:,} of {asked:,} ratings have no score: {causes}"
+    if missing > _MOST * asked:
         raise StoppedEarly(f"{line}; what has a score is kept: repeat the command once the cause is mended")
     return line
 
@@ -34,6 +35,8 @@ def _causes(counts: Mapping[str, int], failures: Mapping[str, int]) -> list[str]
     causes = [f"{count:,} failed: {' '.join(printable(reason).split())}" for reason, count in shown]
     rest = counts.get("failed", 0) - sum(count for _, count in shown)
     if rest:
-        causes.append(f"{rest:,} failed" + (" of other reasons" if shown else ""))
-    others = Counter({status: n for status, n in counts.items() if status not in ("scored", "failed") and n})
-    return causes + [f"{count:,} {status.replace('_', ' ')}" for status, count in others.most_common()]
+        causes.append(f"{rest:,} failed of other reasons" if shown else f"{rest:,} failed")
+    for status, count in Counter(counts).most_common():
+        if count and status not in ("scored", "failed"):
+            causes.append(f"{count:,} {status.replace('_', ' ')}")
+    return causes

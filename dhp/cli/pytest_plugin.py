@@ -56,10 +56,11 @@ def _audited(judge: object, dataset: Any, **options: Any) -> "Results":
     conditions = {field.name: options.pop(field.name) for field in fields(Gate) if field.name in options}
     known = [*inspect.signature(run).parameters, *(field.name for field in fields(Gate))]
     check_keywords("judge_audit", options, known)
+    # `Gate` refuses to hold without any limit; a test without one asks for all damage.
     limits = ("min_detection", "max_pass", "max_fail", "against", "must_notice")
     if all(conditions.get(limit) in (None, (), [], "") for limit in limits):
         conditions["must_notice"] = "all"
-    gate = Gate(**conditions)
+    gate = Gate(**conditions)  # before the run, which may cost money
     results = run(judge, dataset, **options)
     outcome = check_run(results, gate)
     if not outcome.passed:

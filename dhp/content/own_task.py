@@ -42,7 +42,8 @@ def own_metric(
     ends: str | tuple[float, float] = (1.0, len(labels)) if labels else "1..5"
     first, last = scale_ends(ends if scale is None else scale, "`scale`")
     words = [label.strip() for label in labels]
-    if labels and (len({word.lower() for word in words}) < max(2, len(words)) or not all(words)):
+    different = {word.lower() for word in words}  # answers are read in any case
+    if labels and (len(different) < max(2, len(words)) or not all(words)):
         raise InputError(f"`labels` {','.join(labels)}: allowed: two or more words that differ, worst first")
     if first == last:
         raise InputError(f"`scale` {scale}: its ends are equal; must be two numbers that differ, e.g. 1..10")

@@ -69,6 +69,7 @@ class _StrictLoader(_SafeLoader):  # type: ignore[misc]
 
     def construct_scalar(self, node: yaml.ScalarNode) -> str:
         text: str = super().construct_scalar(node)
+        # A value in quotation marks has a style: it is a text, whatever it looks like.
         if not node.style and node.tag in _PLAIN_TAGS and not _PLAIN.fullmatch(text):
             problem = (
                 f"'{text}' may mean several things; allowed: true, false, a decimal number, "
@@ -90,7 +91,8 @@ _MOST_NODES = 100_000
 def _expanded(node: yaml.Node, known: dict[int, int]) -> int:
     """The nodes of a tree, each alias counted as what it stands for; raises `YAMLError` above the bound."""
     if id(node) not in known:
-        known[id(node)] = _MOST_NODES  # met again within itself
+        # An alias within its own anchor meets this value, and is refused.
+        known[id(node)] = _MOST_NODES
         children = [] if isinstance(node, yaml.ScalarNode) else node.value
         total = 1
         for child in children:

@@ -161,6 +161,7 @@ def select(examples: Sequence[Example], n: int, *, seed: int, dataset: str) -> S
         raise InputError(
             f"{dataset}: {n} examples asked for, {len(examples)} there; allowed: 1 to {len(examples)}"
         )
+    # By rank, and not by drawing: a larger n keeps those that a smaller one has chosen.
     chosen = set(nsmallest(n, (e.id for e in examples), key=lambda name: key_digest(seed, dataset, name)))
     return tuple(e for e in examples if e.id in chosen)
 

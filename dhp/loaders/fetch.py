@@ -254,6 +254,7 @@ def _fetch_file(source: Download, name: str, folder: Path, progress: Progress | 
     if stem is None:
         download(url, folder / name, digest, progress)
         return folder / name
+    # The archive goes when it is unpacked: it takes as much room again.
     with TemporaryDirectory(prefix=".archive.", dir=folder) as temporary:
         download(url, Path(temporary) / name, digest, progress)
         unpack(Path(temporary) / name, folder / stem)
@@ -268,6 +269,7 @@ def _fetch_wmt(card: Card, folder: Path, progress: Progress | None) -> Path:
     pair, again = card.sacrebleu, "delete its folder wmt22 and try again"
     if progress:
         progress("wmt22", 0, None)
+    # sacrebleu raises whatever its downloads and parsers raise, or ends the process.
     try:
         dataset: Any = DATASETS["wmt22"]
         files = dict(zip(dataset.fieldnames(pair), dataset.get_files(pair), strict=True))
@@ -341,7 +343,7 @@ def load_prepared(card: Card) -> Dataset:
 
 def _rows(loaded: Dataset) -> Iterator[dict[str, str]]:
     """The columns that `read_texts` reads, a row an example or pair."""
-    variants = {v.name: v for v in loaded.pair_variants}
+    variants = {v.name: v for v in loaded.pair_variants}  # none in a set of examples
     texts: dict[str, list[PerturbedText]] = {}
     for text in loaded.pairs:
         texts.setdefault(text.example, []).append(text)

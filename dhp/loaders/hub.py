@@ -27,6 +27,7 @@ def hub_table(name: str) -> Table:
     if not address:
         raise InputError(f"{place}: no name; allowed: hf:ORG/NAME, hf:ORG/NAME:SPLIT, hf:./FOLDER")
     splits = _load(place, address)
+    # No split is guessed: train and test texts give other figures.
     if not split and len(splits) > 1:
         raise InputError(f"{place}: has several splits; allowed: {', '.join(f'{place}:{s}' for s in splits)}")
     if split:
@@ -76,6 +77,7 @@ def _load(place: str, address: str) -> dict[str, Any]:
     # Not an import statement: checkers would take it for the content folder datasets/.
     datasets: Any = import_module("datasets")
     _is_local(place, address)
+    # What `save_to_disk` wrote is read by another function than a folder of tables.
     saved = any((Path(address) / name).is_file() for name in ("state.json", "dataset_dict.json"))
     read = datasets.load_from_disk if saved else datasets.load_dataset
     with _quiet():

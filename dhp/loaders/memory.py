@@ -32,6 +32,7 @@ def rows_table(source: Rows) -> Table:
     rows: Any = source
     if not isinstance(source, list | tuple):
         frame: Any = source
+        # As objects, which can hold None where a column of numbers has NaN.
         rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
     columns: dict[str, None] = {}
 

@@ -72,7 +72,9 @@ def _files(name: str) -> Iterator[tuple[str, Any]]:
         store, inside = _store(name)
         for each in _fitting(store, inside):
             with store.open_input_file(each) as file:
-                whole = not each.lower().endswith(".parquet")  # which alone is read here and there
+                # Readers of other formats ask for lines, which a file of a store does not give. Of Parquet
+                # only the parts that are needed are fetched.
+                whole = not each.lower().endswith(".parquet")
                 yield f"{scheme}://{each}", io.BytesIO(file.read()) if whole else file
     except (OSError, ValueError, ImportError) as e:
         raise InputError(f"{name}: cannot be read ({reason(e)})") from None

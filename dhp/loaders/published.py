@@ -94,7 +94,7 @@ def background(text: str) -> str:
     kept: list[str] = []
     inside = False
     for line in map(str.strip, text.splitlines()):
-        if inside and line.isupper():
+        if inside and line.isupper():  # the heading of the next section
             break
         if inside:
             kept.append(line)
@@ -107,7 +107,7 @@ def read_sumpubmed(card: Card, path: Path) -> Iterator[tuple[str, Example]]:
     root = _root(path)
     articles = _numbered(root / "text", "text")
     abstracts = _numbered(root / "abstract", "abstract")
-    for number in sorted(articles.keys() & abstracts.keys(), key=lambda n: (int(n), n)):
+    for number in sorted(articles.keys() & abstracts.keys(), key=lambda n: (int(n), n)):  # 2 before 10
         source, output = _background_of(articles[number]), _background_of(abstracts[number])
         if source and len(output) > (card.min_characters or 0):
             yield str(articles[number]), Example(number, source, output)
@@ -122,6 +122,7 @@ def _root(path: Path) -> Path:
         raise InputError(f"{path}: does not exist; {_EXPECTED}")
     if not path.is_dir():
         raise InputError(f"{path}: wrong kind of file; {_EXPECTED}")
+    # An archive of GitHub has one folder, in which all others are.
     candidates = (path, *sorted(path.glob("*/")), *sorted(path.glob("*/*/")))
     for folder in candidates:
         if (folder / "text").is_dir() and (folder / "abstract").is_dir():
@@ -305,7 +306,7 @@ def join_segments(segments: Iterable[Segment], *, spaced: bool, longer_than: int
         text: list[Segment] = []
         for _, segment in run:
             if not (segment.source and segment.reference):
-                text = []
+                text = []  # what is on either side of it does not belong together
                 continue
             text.append(segment)
             reference = " ".join(s.reference for s in text)

@@ -138,7 +138,7 @@ def _numbered(row: Mapping[str, Any]) -> list[str]:
 def _topical_chat(path: Path) -> Iterator[RatedText]:
     """A JSON list of responses with `source` (the dialogue), `context` (the fact), `system_id`, `scores`."""
     for row in json.loads(read_text(path)):
-        name = text_hash(f"{row['source']}\n{row['context']}")
+        name = text_hash(f"{row['source']}\n{row['context']}")  # a dialogue comes with several facts
         fields = {"fact": row["context"]}
         text = Candidate(name, row["system_id"], row["system_output"], row["source"], fields)
         yield text, {metric: float(score) for metric, score in row["scores"].items()}
@@ -190,7 +190,7 @@ def _of_row(columns: Sequence[str], row: Row) -> RatedText:
     source = row.text("source")
     row.check_no_object("output")
     text = Candidate(
-        row.text("id") if row.has("id") else text_hash(source),
+        row.text("id") if row.has("id") else text_hash(source),  # texts of one source are compared
         row.text("system") if row.has("system") else "system",
         row.text("output"),
         source,

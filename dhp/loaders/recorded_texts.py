@@ -21,6 +21,7 @@ def recorded_texts(path: Path, form: RatingsForm = RatingsForm()) -> Dataset:
     a judgement is not among them. Raises `InputError` for a file of another form, and one without an original
     or a degraded text.
     """
+    # Each text once, with the values of its first row: there is a row for each metric, sample and judge.
     texts: dict[tuple[str, str], Mapping[str, object]] = {}
     for values in read_judgements(path, form).to_dict("records"):
         row = {str(name): value for name, value in values.items()}

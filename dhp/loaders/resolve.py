@@ -59,7 +59,7 @@ def resolve_datasets(
         allowed = ", ".join(names_of("dataset"))
         raise InputError(f"`data` goes with one `dataset` that says what it holds; allowed: {allowed}")
     check_minimum(min_characters, data)
-    for entry in sources:
+    for entry in sources:  # all of them, before the first is read
         _check_entry(entry)
     keywords = {"task": task, "fields": fields, "where": where, "text_language": text_language}
     for option, value in keywords.items():
@@ -75,6 +75,7 @@ def resolve_datasets(
             name = parts_name(each) if isinstance(each, str) else NAME
             asked = Request(each, name, task, fields or {}, where or {}, language, judge_part, strict, suite)
             if is_own(each):
+                # A log has the suffix of a table: only a plug-in can tell it from one.
                 whole = _of_plugin(asked) or _user_data(asked, with_llm)
             else:
                 whole = published(str(each), data, min_characters, judge_part)
@@ -82,7 +83,7 @@ def resolve_datasets(
                 raise InputError(f"`judge_part`: is for conversations; dataset '{whole.name}' holds texts")
             whole = _with_suite(whole, suite)
             name = whole.name
-            if name in only:
+            if name in only:  # the examples that a perturbation set has texts of
                 whole = whole.only(only[name])
                 count = len(whole.examples) if n is None else n
             else:
@@ -197,7 +198,7 @@ def published(
     base = name.removeprefix("mini/")
     if base != name:
         file = mini_examples_file(base)
-        if base not in names_of("dataset"):
+        if base not in names_of("dataset"):  # bundled conversations, which a plug-in reads
             bundled = _of_plugin(Request(str(file), name, judge_part=judge_part))
             if bundled:
                 return bundled

@@ -99,6 +99,7 @@ def from_table(
     """
     left_out = unusable(table, columns, where, strict=strict)
     if "perturbed" in columns:
+        # Without an id the order of the rows must not matter: people sort their tables.
         table = table.with_rows(row for row in table.rows if row.place not in left_out)
         form = PairMap(fields=dict(columns), where={column: list(values) for column, values in where.items()})
         return read_pairs(name, table, form, task, ordered=False)
@@ -144,6 +145,7 @@ def columns_of(table: Table, field_map: Mapping[str, str], task: Task) -> dict[s
         if not table.has(theirs):
             faults.append(f"`fields` {ours}={theirs}: column '{theirs}' is missing{_near(theirs, table)}")
     used = {*field_map.values(), FILE, FOLDER, KEY}
+    # A column `better` of its own may mean anything: it counts if it is mapped.
     unmapped = {c: c for c in table.columns if c.strip() and c not in used and c != "better"}
     columns = unmapped | dict(field_map)
     has_source = task.source_label is not None

@@ -183,7 +183,7 @@ def test_what_is_in_the_file_is_overridden_by_the_command_line(dhp: Run, tmp_pat
 
 ROOT = Path(__file__).resolve().parents[2]
 WALK = r"""
-python -c "print('ticket;summary'); [print(f'Printer X{i} stopped on Monday and beeps, says Ann.;Printer X{i} of Ann stopped on Monday. It beeps.') for i in range(12)]" > tickets.csv
+python -c "print('ticket;summary'); [print(f'Printer X{i} stopped on Monday and beeps, says Ann.;Printer X{i} of Ann stopped on Monday. It beeps.') for i in range(6)]" > tickets.csv
 printf 'Ticket: {ticket}\nSummary: {summary}\nUsefulness from 1 to 10:' > v1.txt
 printf 'Summary: {{summary}}\nOf this ticket: {{ticket}}\nHow useful is it, from 1 to 10?' > v2.txt
 OWN="--dataset tickets.csv --field source=ticket --field output=summary --metric usefulness --scale 1..10 --samples 1"

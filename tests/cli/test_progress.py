@@ -11,6 +11,7 @@ import pytest
 import dhp
 from dhp.core import progress
 from dhp.core.progress import numbered, stage
+from dhp.plugins.power.question import Question
 from tests.llm.stub import stub_server
 
 
@@ -100,7 +101,7 @@ def test_finished_runs_tell_how_far_they_are_read_compared_and_simulated(tmp_pat
         "comparing judges on mini/answer_equivalence": [(k, pairs * figures) for k in range(1, 10)],
     }
     told.clear()
-    dhp.power(runs[0], progress=tell)
+    dhp.power(runs[0], question=Question(runs=50), progress=tell)
     ((what, counts),) = told.items()
     assert (what, counts[0], counts[-1]) == (
         "simulating mock/noisy?noise=1 on mini/answer_equivalence",
