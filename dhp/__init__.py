@@ -116,7 +116,7 @@ class _Package(ModuleType):
     """Keeps `dhp.run` the function, and lets the packages of `_CALLABLE` be called.
 
     Python sets a module as an attribute of its package when it is imported, anywhere: `import dhp.run` would
-    put the module in the place of the function.
+    replace the function by the module.
     """
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -74,8 +74,8 @@ class AnswerChanges(Checked):
 
     def values_with(self, more: Mapping[str, object]) -> dict[str, object]:
         """The settings of a protocol that are changed, with `more` of them unless they are None."""
-        own = {known.name: getattr(self, known.name) for known in fields(AnswerChanges)}
-        changes = {name: value for name, value in {**more, **own}.items() if value is not None}
+        answers = {known.name: getattr(self, known.name) for known in fields(AnswerChanges)}
+        changes = {name: value for name, value in {**more, **answers}.items() if value is not None}
         # A protocol has None for what is left to the model; here None leaves it to the protocol.
         for name in ("temperature", "top_p"):
             if changes.get(name) == DEFAULT:
