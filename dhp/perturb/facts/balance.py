@@ -17,6 +17,9 @@ from dhp.perturb.edits import Edit
 Flow = tuple[str, str]
 """What goes and what comes."""
 
+SLACK = 1.5
+"""A word or number comes at most so many times as often as it goes. Who counts it tells 60 % of the pairs at
+most; without it a negation reaches 22 instead of 28 % of short stories."""
 _ROUNDS = 12
 """Times that the chances are set again from what they lead to."""
 _BESIDES = 4.0
@@ -65,11 +68,11 @@ class Balance:
             self._level(flows, frequency)
 
     def _factor(self, flow: Flow, flows: Mapping[Flow, float]) -> float:
-        """By which the chance of a flow must grow or shrink, so that it is as strong as its opposite."""
+        """By which the chance of a flow must grow or shrink, for a flow like its opposite."""
         this_way, other_way = (
             flows[each] + self._besides[each] * self._chances[each] for each in (flow, flow[::-1])
         )
-        return min(max(other_way / this_way if this_way else 1.0, 1 / _FACTOR), _FACTOR)
+        return min(max(SLACK * other_way / this_way if this_way else 1.0, 1 / _FACTOR), _FACTOR)
 
     def _level(self, flows: Mapping[Flow, float], frequency: Callable[[str], float]) -> None:
         """Bound the drift of all pairs together to words that the language uses less, or more."""

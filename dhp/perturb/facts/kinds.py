@@ -14,7 +14,7 @@ from dhp.perturb.edits import Edit
 from dhp.perturb.facts.names import distinct
 from dhp.perturb.facts.table import FactTable
 from dhp.perturb.facts.text import DIGITS, FactText
-from dhp.perturb.facts.values import PERCENTAGE, in_order, other_number
+from dhp.perturb.facts.values import Meaning, in_order, other_number
 from dhp.perturb.facts.words import beside
 
 Change = tuple[Edit, ...]
@@ -54,8 +54,9 @@ def wrong_names(text: FactText, table: FactTable, rng: Random) -> Sequence[Chang
 def exchanged_names(text: FactText, table: FactTable, rng: Random) -> Sequence[Change]:
     """Two names of a kind change places, or one becomes another name of the source.
 
-    Both are in the source, and a sentence holds only one of them. Those of a smaller dose are among those of
-    a larger one.
+    Both are in the source, and a sentence holds only one of them. If there are none, "he" is "she"
+    throughout, or "she" "he", in a text that speaks of one sex alone, by other words as well. Those of a
+    smaller dose are among those of a larger one.
     """
     names, changes, used = table.names, list[Change](), set[str]()
     stated = [name for name in distinct(names.of(text.prose)) if text.states_name(name)]
@@ -82,9 +83,10 @@ def exchanged_names(text: FactText, table: FactTable, rng: Random) -> Sequence[C
             other = free[int(rng.random() * len(free))]
             used |= {old, other}
             changes.append(names.renaming(text.prose, {old: other}))
-    if not stated:
-        raise NotApplicable("no name that the source has" if names.of(text.prose) else "no name")
-    return _needed(changes, "no two names of a kind in text and source")
+    if not changes and table.persons.chosen(text.persons, rng):
+        changes = [text.other_sex]
+    reason = "no name that the source has" if names.of(text.prose) else "no name"
+    return _needed(changes, "no two names of a kind in text and source" if stated else reason)
 
 
 _BESIDE = 8
@@ -132,32 +134,27 @@ _FEW = 2
 def _numbers(text: FactText, table: FactTable, rng: Random, *, is_far: bool) -> Sequence[Change]:
     """Those that the source has, in digits and words; if it has none at all, those of the text.
 
-    What the source cannot contradict is wrong only if it is far from the truth.
+    What no source contradicts is wrong only if it is far from the truth.
     """
-    stated, others = list[Change](), list[Change]()
-    in_digits = text.numbers
+    changes, in_digits = list[Change](), text.stated_numbers
     for number in in_digits:
-        made = [change[-1][2] for change in (*stated, *others)][-_FEW:]
-        is_stated = text.states_number(number[0])
+        made = [change[-1][2] for change in changes[-_FEW:]]
         new = other_number(
             number[0],
             table.numbers,
             rng,
-            is_far=is_far or not (is_stated or text.is_translation),
-            is_percentage=PERCENTAGE.match(text.prose, number.end()) is not None,
+            Meaning.of(number, text.lists.months.split(), is_far=is_far or text.has_no_digits),
             taken=[*DIGITS.findall(beside(text.prose, *number.span())), *made],
             within=in_order(number),
         )
         if new is not None:
-            change: Change = ((*number.span(), new),)
-            (stated if is_stated else others).append(change)
+            changes.append(((*number.span(), new),))
     in_words, reason = _exchanged(text, table, rng, ("numbers",), "number")
-    stated += in_words
-    if stated or (re.search(r"\d", text.evidence) and not text.is_translation):
-        others = []
-    if in_digits and not stated and not others:
+    if in_digits:
+        reason = "no number whose change would not stand out"
+    elif text.numbers:
         reason = "no number that the source has"
-    return _needed([*shuffled(stated, rng), *shuffled(others, rng)], reason)
+    return _needed(shuffled([*changes, *in_words], rng), reason)
 
 
 def wrong_dates(text: FactText, table: FactTable, rng: Random) -> Sequence[Change]:

@@ -136,6 +136,11 @@ class FactLists(Spec):
     """Given names of men."""
     female: str = ""
     either: str = ""
+    pronouns: list[str] = Field(default=[])
+    """Pronouns of a man and of a woman that take each other's place, a pair a line."""
+    of_men: str = ""
+    """Further words that tell the sex of a person."""
+    of_women: str = ""
     negation: Negation = Negation()
 
     @property
@@ -149,6 +154,23 @@ class FactLists(Spec):
         known = dict.fromkeys(self.either.split(), "")
         known |= dict.fromkeys(self.male.split(), "he")
         return known | dict.fromkeys(self.female.split(), "she")
+
+    @cached_property
+    def other_pronouns(self) -> Mapping[str, str]:
+        """Pronoun -> that of the other sex."""
+        pairs = [pair.split() for pair in self.pronouns]
+        return {one: other for pair in pairs for one, other in (pair, pair[::-1])}
+
+    @cached_property
+    def _persons(self) -> Mapping[str, str]:
+        pairs = [pair.split() for pair in self.pronouns]
+        men = [*self.of_men.split(), *(man for man, _ in pairs)]
+        women = [*self.of_women.split(), *(woman for _, woman in pairs)]
+        return dict.fromkeys(men, "he") | dict.fromkeys(women, "she")
+
+    def sex_of(self, word: str) -> str:
+        """`he` or `she` for a word that tells the sex of a person, given names among them; else empty."""
+        return self._persons.get(word.lower()) or self.sexes.get(word, "")
 
     @cached_property
     def place_names(self) -> Mapping[str, int]:

@@ -1,7 +1,7 @@
 """What the texts of a table hold: by this a wrong fact is chosen that does not stand out among them."""
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import islice
 
@@ -16,7 +16,7 @@ from dhp.perturb.facts.lists import ALLOWED
 from dhp.perturb.facts.names import Names, distinct
 from dhp.perturb.facts.text import FactText, Lists, evidence_of, known_language, lists_of
 from dhp.perturb.facts.topics import Topics
-from dhp.perturb.facts.values import Shape, shape
+from dhp.perturb.facts.values import NumbersOfTable
 
 MOST = 2_000
 """Examples from which is known what the texts of a table hold."""
@@ -58,6 +58,11 @@ class FactTable:
         return self._balances[listed]
 
     @cached_property
+    def persons(self) -> Balance:
+        """Of the texts that could speak of a person of the other sex."""
+        return Balance([text.persons for text in self._texts])
+
+    @cached_property
     def denials(self) -> Balance:
         """Of the negations of each form."""
         return Balance([text.denials for text in self._texts])
@@ -81,13 +86,8 @@ class FactTable:
         return "’" if curly > straight else "'"
 
     @cached_property
-    def numbers(self) -> Mapping[Shape, list[str]]:
-        """Shape of a number -> the numbers of that shape, as often as the outputs hold them."""
-        groups: dict[Shape, list[str]] = {}
-        for text in self._texts:
-            for number in text.numbers:
-                groups.setdefault(shape(number[0]), []).append(number[0])
-        return groups
+    def numbers(self) -> NumbersOfTable:
+        return NumbersOfTable([number[0] for number in text.stated_numbers] for text in self._texts)
 
 
 def in_table(

@@ -9,10 +9,12 @@ from functools import cached_property
 from dhp.core.language import text_language
 from dhp.core.markdown import masked
 from dhp.core.records import Example
+from dhp.perturb.edits import Edit
 from dhp.perturb.facts.balance import Option, Place
 from dhp.perturb.facts.lists import WORD, FactLists, fact_language
 from dhp.perturb.facts.names import capitals, is_in_small_letters
 from dhp.perturb.facts.negation import negations
+from dhp.perturb.facts.persons import other_sex
 from dhp.perturb.facts.words import ListedWord, listed_words, starts
 from dhp.perturb.numbers import numbers
 
@@ -106,13 +108,19 @@ class FactText:
         beginning = self.evidence[:_BEGINNING]
         return is_in_small_letters(beginning, capitals(beginning))
 
-    def states_number(self, number: str) -> bool:
-        """Whether the source has a number in the same digits."""
-        return number in self._numbers_of_evidence
+    @cached_property
+    def has_no_digits(self) -> bool:
+        """Whether no source in the language of the text has a number in digits."""
+        return not self.is_translation and DIGITS.search(self.evidence) is None
 
     @cached_property
-    def _numbers_of_evidence(self) -> frozenset[str]:
-        return frozenset(DIGITS.findall(self.evidence))
+    def stated_numbers(self) -> list[re.Match[str]]:
+        """The numbers in digits that the source has; all, if it has none, or none of a translation's."""
+        if self.has_no_digits:
+            return self.numbers
+        known = frozenset(DIGITS.findall(self.evidence))
+        stated = [number for number in self.numbers if number[0] in known]
+        return stated if stated or not self.is_translation else self.numbers
 
     @cached_property
     def words(self) -> list[ListedWord]:
@@ -149,6 +157,21 @@ class FactText:
     def places(self, listed: Sequence[str]) -> list[Place]:
         """Where words of some lists could make way for another one of their group."""
         return [place for of, place in self._places if of in listed]
+
+    @cached_property
+    def other_sex(self) -> tuple[Edit, ...]:
+        """The edits by which the text would speak of a person of the other sex."""
+        return other_sex(self.prose, self.lists)
+
+    @cached_property
+    def persons(self) -> list[Place]:
+        """Where it could: one place, by its first pronoun, if anywhere."""
+        if not self.other_sex:
+            return []
+        start, end, new = self.other_sex[0]
+        return [
+            [Option((self.lists.sex_of(self.prose[start:end]), self.lists.sex_of(new)), (start, end, new))]
+        ]
 
     @cached_property
     def denials(self) -> list[Place]:

@@ -26,7 +26,7 @@ _SHARED = 2
 """Words that a sentence has in common with a text on its topic."""
 _TELLING = 1.45
 """So many times as telling as a word of one sentence alone are the words together."""
-_NEAREST, _MOST = 6, 24
+_NEAREST, _MOST = 20, 60
 """Sentences on a topic, and any others, that are looked at for one text."""
 
 

@@ -2,13 +2,25 @@
 
 import functools
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from bisect import bisect
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from random import Random
 from typing import NamedTuple
 
+from dhp.perturb.facts.balance import SLACK
+
 _LIMITS = (12, 23, 28, 59)
-"""The last month, hour, day that every month has, and minute: a number below one of these stays below it."""
+"""The last month, hour, day that every month has, and minute: a number of a date or time that is below one of
+these stays below it."""
+_BESIDE_TIME = (
+    re.compile(r"(?:[:/]|\b(?:at|by|um|gegen|am|den|à|vers|le|las|el|al)\s|[月点])\s?\Z"),
+    re.compile(r"\s?(?:[:/h时点月日号分]|[ap]\.?m\b|o['’]clock\b|Uhr\b|heures?\b|horas?\b|\.\s?[A-Z])"),
+)
+"""What stands before and behind a number of a date or time."""
+_NEAR_MONTH = 12
+"""Characters beside a number in which the name of a month is looked for."""
 _YEARS = range(1000, 2101)
 _ROUND_YEARS = range(1700, 2101)
 """"1500" is mostly no year."""
@@ -81,55 +93,126 @@ class _Range:
         return distance <= self.near
 
 
-def _range(number: str, is_far: bool, is_percentage: bool) -> _Range:
+class Meaning(NamedTuple):
+    """What is known of a number, by what stands beside it, and of the one in its place."""
+
+    is_far: bool = False
+    """Whether the other one is to be more than half away."""
+    is_percentage: bool = False
+    is_time: bool = False
+    """Whether it belongs to a date or a time of day."""
+
+    @classmethod
+    def of(cls, number: re.Match[str], months: Iterable[str], *, is_far: bool) -> "Meaning":
+        """Of a number as it stands in a text."""
+        prose, (start, end) = number.string, number.span()
+        before, behind = prose[max(start - _NEAR_MONTH, 0) : start], prose[end : end + _NEAR_MONTH]
+        is_time = _BESIDE_TIME[0].search(before) or _BESIDE_TIME[1].match(behind)
+        is_dated = any(month in before or month in behind for month in months)
+        return cls(is_far, PERCENTAGE.match(behind) is not None, is_time is not None or is_dated)
+
+
+def _range(number: str, meaning: Meaning) -> _Range:
     digits, like = _digits(number), shape(number)
     value, width = int(digits), len(digits)
     step = 10**like.zeros * (5 if like.is_half else 1)
     low, high = (2 if width == 1 else 10 ** (width - 1)), 10**width - 1
     if like.is_year:
         step = 10 if like.zeros else 1  # "the years of 1980" are ten
-        reach = _FAR_YEARS if is_far else max(_NEAR_YEARS, step)
+        reach = _FAR_YEARS if meaning.is_far else max(_NEAR_YEARS, step)
         latest = _NOW - 1 if value < _NOW else _YEARS[-1]
         low, high = max(_YEARS[0], value - reach), min(latest, value + reach)
     elif width == len(number):
-        limits = (*_LIMITS, 100) if is_percentage else _LIMITS
+        limits = (*(_LIMITS if meaning.is_time else ()), *((100,) if meaning.is_percentage else ()))
         high = min([high, *(limit for limit in limits if value <= limit)][:2])
-    return _Range(value, low, high, step, max(step, value // _NEAR), is_far, like.is_year)
+    return _Range(value, low, high, step, max(step, value // _NEAR), meaning.is_far, like.is_year)
+
+
+def _is_mutual(number: str, other: str, meaning: Meaning) -> bool:
+    """Whether each of two numbers may take the place of the other: else one of them would become frequent."""
+    return all(
+        _range(one, meaning).holds(int(_digits(another)))
+        for one, another in ((number, other), (other, number))
+    )
+
+
+class Group(NamedTuple):
+    """Numbers that may take the place of one."""
+
+    numbers: Sequence[str]
+    until: Sequence[float]
+    """The sum of the weights up to each of them."""
+
+    @property
+    def weight(self) -> float:
+        """Of all of them."""
+        return self.until[-1] if self.until else 0.0
+
+    def drawn(self, rng: Random) -> str:
+        """One of them, by its weight."""
+        return self.numbers[bisect(self.until, rng.random() * self.weight)]
+
+
+class NumbersOfTable:
+    """The numbers in digits that could change in the texts of a table.
+
+    Those of a text weigh 1 together, as one of them changes.
+    """
+
+    def __init__(self, texts: Iterable[Sequence[str]]) -> None:
+        self._of_shape: dict[Shape, dict[str, float]] = {}
+        for numbers in texts:
+            for number in numbers:
+                weights = self._of_shape.setdefault(shape(number), {})
+                weights[number] = weights.get(number, 0.0) + 1 / len(numbers)
+        self._known: dict[tuple[str, Meaning], Group] = {}
+
+    def allowed(self, number: str, meaning: Meaning) -> Group:
+        """The numbers of the table that may take the place of one."""
+        key = (number, meaning)
+        if key not in self._known:
+            weights = self._of_shape.get(shape(number), {})
+            numbers = [n for n in weights if _is_mutual(number, n, meaning)]
+            self._known[key] = Group(numbers, list(accumulate(weights[other] for other in numbers)))
+        return self._known[key]
 
 
 def other_number(
     number: str,
-    numbers: Mapping[Shape, Sequence[str]],
+    numbers: NumbersOfTable,
     rng: Random,
+    meaning: Meaning,
     *,
-    is_far: bool,
-    is_percentage: bool = False,
     taken: Collection[str] = (),
     within: tuple[int, int] = (0, _MOST),
 ) -> str | None:
     """A number of the same shape; None if there is none.
 
-    It is one of `numbers`, those of the table, drawn as often as they stand, within a fifth of the value or,
-    if `is_far`, more than half away. Where the table has no such number one is computed. None of `taken`,
-    those that stand near, as "from 4 to 4" shows, and `within` the bounds.
+    It is one of `numbers`, drawn as often as they stand, within a fifth of the value or, if it is to be far,
+    more than half away. One is taken at most `SLACK` times as often as it makes way for this one, so that
+    over the table no number becomes much more frequent. Where the table has no such number one is computed.
+    None of `taken`, those that stand near, as "from 4 to 4" shows, and `within` the bounds.
     """
     digits = _digits(number)
     if not digits.isascii() or digits in ("0", "1") or digits[0] == "0":  # "1 week" has no other number
         return None
-    allowed = _range(number, is_far, is_percentage)
+    allowed = _range(number, meaning)
     allowed = replace(allowed, low=max(allowed.low, within[0]), high=min(allowed.high, within[1]))
-    same = numbers.get(shape(number), ())
-    for _ in range(_TRIES if same else 0):
-        other = same[int(rng.random() * len(same))]
+    same = numbers.allowed(number, meaning)
+    for _ in range(_TRIES if same.numbers else 0):
+        other = same.drawn(rng)
         if allowed.holds(int(_digits(other))) and other not in taken:
-            return other
-    values = [value for value in _values(allowed, rng) if allowed.holds(value) and str(value) not in taken]
+            back = numbers.allowed(other, meaning)
+            return other if rng.random() * back.weight < SLACK * same.weight else None
+    values = [value for value in _values(allowed, rng) if allowed.holds(value)]
     if not allowed.is_year:
         values = [value for value in values if _is_as_round(value, shape(number))]
-    if not values:
-        return None
-    new = iter(str(values[int(rng.random() * len(values))]))
-    return "".join(next(new) if char.isdecimal() else char for char in number)
+    for _ in range(_TRIES if values else 0):
+        other = str(values[int(rng.random() * len(values))])
+        if other not in taken and _is_mutual(digits, other, meaning):
+            new = iter(other)
+            return "".join(next(new) if char.isdecimal() else char for char in number)
+    return None
 
 
 def _is_as_round(value: int, like: Shape) -> bool:

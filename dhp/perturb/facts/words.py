@@ -1,9 +1,11 @@
 """The words of a text that are in the lists, where they mean what the lists say."""
 
+import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from dhp.core.words import word_frequency, word_spans
 from dhp.perturb.edits import Edit
 from dhp.perturb.facts.lists import FactLists
 
@@ -12,6 +14,8 @@ _NEAR = 40
 """Characters on each side of a word that are read together with it."""
 _SOUNDS = re.compile(r"(?:\b(?:an?|de|que|la|le) |\b(?:[dl]|qu)['’])\Z", re.I)
 """What the first sound of the next word decides on."""
+_RAREST = 1e-9
+"""Share of a word in texts of its language, below which it does not matter how rare it is."""
 _VOWEL = re.compile(r"[aeiouàâäéèêëîïôöùûü]|h(?:our|onest|eure|ier|iver)", re.I)
 
 
@@ -21,6 +25,24 @@ def content_words(text: str) -> set[str]:
     Of Chinese text they are pairs of characters.
     """
     return set(_CONTENT.findall(text.lower()))
+
+
+class Rarity:
+    """How rare the words of a text are in its language, on average."""
+
+    def __init__(self, text: str, language: str | None) -> None:
+        self._language = language
+        self._sum, self._words = self._of(text)
+
+    def _of(self, text: str) -> tuple[float, int]:
+        """The sum of the logarithms of the frequencies of words, and their number."""
+        words = [text[start:end].lower() for start, end in word_spans(text, self._language)]
+        return sum(math.log(word_frequency(word, self._language) + _RAREST) for word in words), len(words)
+
+    def grows(self, old: str, new: str) -> bool:
+        """Whether the words of the text are rarer with another part in the place of one."""
+        (gone, fewer), (come, more) = self._of(old), self._of(new)
+        return (self._sum - gone + come) * self._words < self._sum * (self._words - fewer + more)
 
 
 class ListedWord(NamedTuple):

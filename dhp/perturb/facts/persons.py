@@ -1,0 +1,28 @@
+"""Whom a text is about, and how it would speak of a person of the other sex."""
+
+import re
+
+from dhp.perturb.edits import Edit
+from dhp.perturb.facts.lists import FactLists
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+def other_sex(prose: str, lists: FactLists) -> tuple[Edit, ...]:
+    """The edits by which "he" is "she" throughout a text; none if the text would not contradict itself.
+
+    It does if it speaks of one sex alone, also by words that stay: "his", "gentleman", a given name. All
+    pronouns change, as a text that has both would show by that.
+    """
+    found = [match for match in _LETTERS.finditer(prose) if match[0].lower() in lists.other_pronouns]
+    if not found:
+        return ()
+    words = {word for word in _LETTERS.findall(prose) if word.lower() not in lists.other_pronouns}
+    sexes = {lists.sex_of(word) for word in words} - {""}
+    if sexes != {lists.sex_of(found[0][0])} or len({lists.sex_of(match[0]) for match in found}) > 1:
+        return ()
+    edits = list[Edit]()
+    for match in found:
+        new = lists.other_pronouns[match[0].lower()]
+        edits.append((*match.span(), new.capitalize() if match[0][0].isupper() else new))
+    return tuple(edits)
