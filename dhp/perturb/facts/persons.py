@@ -14,15 +14,15 @@ def other_sex(prose: str, lists: FactLists) -> tuple[Edit, ...]:
     It does if it speaks of one sex alone, also by words that stay: "his", "gentleman", a given name. All
     pronouns change, as a text that has both would show by that.
     """
-    found = [match for match in _LETTERS.finditer(prose) if match[0].lower() in lists.other_pronouns]
-    if not found:
+    pronouns = [match for match in _LETTERS.finditer(prose) if match[0].lower() in lists.other_pronouns]
+    if not pronouns:
         return ()
     words = {word for word in _LETTERS.findall(prose) if word.lower() not in lists.other_pronouns}
     sexes = {lists.sex_of(word) for word in words} - {""}
-    if sexes != {lists.sex_of(found[0][0])} or len({lists.sex_of(match[0]) for match in found}) > 1:
+    if sexes != {lists.sex_of(pronouns[0][0])} or len({lists.sex_of(match[0]) for match in pronouns}) > 1:
         return ()
     edits = list[Edit]()
-    for match in found:
+    for match in pronouns:
         new = lists.other_pronouns[match[0].lower()]
         edits.append((*match.span(), new.capitalize() if match[0][0].isupper() else new))
     return tuple(edits)

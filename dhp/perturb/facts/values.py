@@ -30,6 +30,8 @@ _NEAR_YEARS, _FAR_YEARS = 9, 60
 _NEAR = 5
 """A near value lies within a fifth of the number."""
 _TRIES = 12
+_FEW = 4.0
+"""Texts of a table below which it is not known how frequent a number is."""
 _DRAWN = 40
 _MOST = 10**9
 _JOINING = r"\s?(?:[-–—]|to|or|bis|oder|a|o|à|ou|至|到)\s?"
@@ -203,7 +205,8 @@ def other_number(
         other = same.drawn(rng)
         if allowed.holds(int(_digits(other))) and other not in taken:
             back = numbers.allowed(other, meaning)
-            return other if rng.random() * back.weight < SLACK * same.weight else None
+            is_seldom = back.weight + same.weight < _FEW
+            return other if is_seldom or rng.random() * back.weight < SLACK * same.weight else None
     values = [value for value in _values(allowed, rng) if allowed.holds(value)]
     if not allowed.is_year:
         values = [value for value in values if _is_as_round(value, shape(number))]

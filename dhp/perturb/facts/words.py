@@ -40,7 +40,7 @@ class Rarity:
         return sum(math.log(word_frequency(word, self._language) + _RAREST) for word in words), len(words)
 
     def grows(self, old: str, new: str) -> bool:
-        """Whether the words of the text are rarer with another part in the place of one."""
+        """Whether the words of the text are rarer if a part of it makes way for another one."""
         (gone, fewer), (come, more) = self._of(old), self._of(new)
         return (self._sum - gone + come) * self._words < self._sum * (self._words - fewer + more)
 
