@@ -32,7 +32,9 @@ _COMMON = FUNCTION_WORDS | frozenset(
 _FOREIGN = frozenset(
     "der die das und ist nicht ein eine einen dem den des mit für auf von zu im wird werden sich auch les "
     "une est dans pour pas que qui sur avec sont el los las una por para con del como más pero il lo gli che "
-    "di non della sono het een niet van voor och att det som på är og på não uma os com".split()
+    "di non della sono het een niet van voor och att det som på är og på não uma os com "
+    "y en la se su sus fue desde sobre sind wurde wurden aus bei zum zur einer wir ich oder et du au aux "
+    "ne".split()
 )
 SHORT = 8
 """Words below which a text need not hold a function word."""

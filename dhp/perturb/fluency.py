@@ -47,6 +47,8 @@ class WordLists(Spec):
     """A clause is none without them."""
     ahead: str = ""
     """Inside a clause they stand before what belongs to them; without them it may be one still."""
+    besides: str = ""
+    """Further words by which a text is known to be in the language."""
 
 
 class FunctionWords(Spec):
@@ -70,7 +72,7 @@ class Fluency:
             frozenset(some.split()) for some in lists
         )
         self.leads = self.openers | leads
-        self.all = self.leads | self.links | self.closers
+        self.all = self.leads | self.links | self.closers | frozenset(words.besides.split())
         self.ahead = self.leads | frozenset(words.ahead.split())
         self.end = _STOP if language == "ja" else _MARK
         """A mark before which no opener and no lead stands."""

@@ -14,6 +14,7 @@ from dhp.perturb.fluency import FunctionWords
 
 LANGUAGES = ("en", "de", "es", "fr", "zh")
 """Those for which there are lists, `perturbations/lists/facts_<code>.yaml`."""
+_LETTERS = re.compile(r"[^\W\d_]+")
 _LEAST = 0.1
 """Share of function words from which a text is taken to be in a language."""
 _CJK = r"\u3400-\u9fff"
@@ -270,7 +271,7 @@ def _by_function_words(text: str, lists: Callable[..., object]) -> str | None:
     """The language of whose function words a text has most."""
     known = lists("function_words", FunctionWords)
     assert isinstance(known, FunctionWords)
-    words = [word.lower() for word in WORD.findall(text)]
+    words = _LETTERS.findall(text.lower())  # of "d'une" both parts
     shares = {code: sum(word in fluency.all for word in words) for code, fluency in known.known.items()}
     best = max(shares, key=lambda code: shares[code])
     return best if words and shares[best] >= _LEAST * len(words) else None

@@ -27,6 +27,8 @@ _SHAPE = re.compile(
 _CAPITAL = re.compile(rf"[{_UPPER}](?<![\w@#./'’&-].)[^\W\d_]*+(?:[-'’][^\W\d_]++)*+(?![\w@]|[./]\w)")
 """A word with a capital that is no part of a code, an address or a file name."""
 _LETTERS = re.compile(r"[^\W\d_]+")
+_ADDRESS = re.compile(r"\S+@\S+")
+"""One has the names of persons in small letters."""
 _ARTICLE = re.compile(r"\b[Tt]he \Z")
 _TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St)\.? \Z")
 _IN_PLACE = re.compile(r"\b(?:in|at|from|near|across|around|en|desde|à|nach|aus) \Z")
@@ -142,7 +144,7 @@ class Names:
         for text, words in read:
             self._inside.update(each.word for each in words if not each.begins)
             if not is_in_small_letters(text, words):
-                self._words.update(_LETTERS.findall(text))
+                self._words.update(_LETTERS.findall(_ADDRESS.sub(" ", text) if "@" in text else text))
         if lists.names == "words":
             self._learn_surnames(read)
         outputs = list[str]()

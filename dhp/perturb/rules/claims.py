@@ -80,8 +80,8 @@ def _places(text: FactText) -> list[Span]:
 
 
 def _ways(text: str, places: Sequence[Span], claims: Sequence[str], rarity: Rarity) -> Mapping[bool, Edit]:
-    """A claim for a sentence of like length that makes the words of a text rarer, and one that makes them more
-    frequent; what there is of both."""
+    """A claim for a sentence of like length that makes the words of a text rarer, and one that does not; what
+    there is of both."""
     ways = dict[bool, Edit]()
     for claim, (start, end) in product(claims, places):
         if _are_alike(len(claim), end - start):
