@@ -155,11 +155,13 @@ class CachedModel:
         tokens = usage.prompt_tokens + usage.completion_tokens
         cost = self.prices[0].cost(usage.prompt_tokens, usage.completion_tokens)
         parts = [f"{usage.calls:,} calls", f"{tokens:,} tokens"]
-        parts += [f"cost {cost:,.4g}"] if cost is not None else []
-        retries = self._engine.retries - before.retries if self._engine else 0
-        if self._engine and retries:
+        if cost is not None:
+            parts.append(f"cost {cost:,.4g}")
+        if self._engine and self._engine.retries > before.retries:
+            retries = self._engine.retries - before.retries
             parts.append(f"{retries:,} retries ({shortened(self._engine.trouble, 40)})")
-        parts += [f"{usage.failed:,} failed"] if usage.failed else []
+        if usage.failed:
+            parts.append(f"{usage.failed:,} failed")
         return ", ".join(parts)
 
     def check_server(self, some: Iterable[Request] = ()) -> None:
@@ -256,7 +258,7 @@ class CachedModel:
     def _look_up(self, block: Sequence[Request], asking: "_Asking") -> tuple[list[Answer], list[Request]]:
         """The answers that are stored, and the requests for the rest that are claimed now, each once."""
         stored: list[Answer] = []
-        pending: dict[tuple[bytes, ...], Request] = {}
+        unclaimed: dict[tuple[bytes, ...], Request] = {}
         for request in block:
             cached, left = self._from_store(request)
             if cached:
@@ -265,12 +267,15 @@ class CachedModel:
             if not left.samples:
                 stored.append((request, cached))
             elif asking.add(request, cached, left):
-                pending[tuple(left.keys.values())] = left
-        ours = asking.claims.take([*pending])
-        for (missing, _), is_ours in zip(pending.items(), ours, strict=True):
-            if not is_ours:
+                unclaimed[tuple(left.keys.values())] = left
+        pending: list[Request] = []
+        ours = asking.claims.take([*unclaimed])
+        for (missing, left), is_ours in zip(unclaimed.items(), ours, strict=True):
+            if is_ours:
+                pending.append(left)
+            else:
                 asking.elsewhere += [request for request, _ in asking.waiting.pop(missing)]
-        return stored, [left for left, is_ours in zip(pending.values(), ours, strict=True) if is_ours]
+        return stored, pending
 
     def _answers(self, left: Request, outcomes: Outcomes, asking: "_Asking") -> list[Answer]:
         """The answers to all requests that waited for this one."""
@@ -374,11 +379,17 @@ class CachedModel:
         """One for all requests: what it learns of the server holds on."""
         context = self.context
         if self._engine is None:
-            shared = context.store, context.rate_limits, context.budget
             self._engine = Engine(
-                client, *shared, self._lengths, self.run, context.refresh, context.keep_going
+                client,
+                context.store,
+                context.rate_limits,
+                context.budget,
+                self._lengths,
+                self.run,
+                context.refresh,
+                context.keep_going,
             )
-        self._engine.run = self.run
+        self._engine.run = self.run  # a judge may be given to several runs
         return self._engine
 
 
@@ -407,7 +418,7 @@ class _Asking:
 
 
 def taken(model: CachedModel | None, before: Usage | None = None) -> tuple[dict[str, int], float | None]:
-    """Calls and tokens since then, and what they cost; nothing if no model is asked."""
+    """Calls and tokens since `before`, and what they cost; nothing if no model is asked."""
     if model is None:
         return {}, None
     usage = model.usage.since(before or Usage())
@@ -435,8 +446,8 @@ def asked_steps(model: CachedModel, requests: Sequence[Request], otherwise: str)
     """Tag of each request -> the steps in the answer to it, in the order of the requests.
 
     Those that wait for their answers are missing. What is cut off is asked for once more, with more room.
-    Raises `InputError` if an answer holds no whole list of steps, with `otherwise` as what is allowed in its
-    place, and `StoppedEarly` if it could not be had; other errors as of `CachedModel.ask`.
+    Raises `InputError` if an answer holds no whole list of steps, with `otherwise` as what is allowed
+    instead, and `StoppedEarly` if there is no answer; other errors as `CachedModel.ask`.
     """
     by_metric = {}
     cut_off: list[Request] = []

@@ -72,20 +72,23 @@ class Claims:
         # Another command may have stored the reply since this one looked it up.
         if not self._refresh:
             taken += " UNION ALL SELECT '', '' FROM replies WHERE key = ?1"
-        ours, claimed, now, owner = [], [], time.time(), _owner()
+        now, owner = time.time(), _owner()
+        ours: list[bool] = []
+        claimed: list[tuple[bytes, str, float]] = []
         with self._store.transaction() as connection:
             for keys in calls:
                 wanted = ((key, owner, now, now + _LONGEST_LEASE) for key in keys)
                 rows = (row for one in wanted for row in connection.execute(taken, one))
-                holder = next(rows, None)
-                ours.append(holder is None)
-                if holder is None:
+                row = next(rows, None)
+                ours.append(row is None)
+                if row is None:
                     claimed += [(key, owner, now + LEASE) for key in keys]
+                    continue
+                holder, advice = row
+                if advice:
+                    self._held = self._held or f"{holder}; {advice}"
                 else:
-                    if holder[1]:
-                        self._held = self._held or "; ".join(holder)
-                    else:
-                        self._holder = holder[0] or self._holder
+                    self._holder = holder or self._holder
             connection.executemany("REPLACE INTO claims VALUES (?, ?, ?)", claimed)
         with self._lapse:
             if not self._keys:

@@ -1,4 +1,9 @@
-"""Estimated cost of requests, by the user's prices or listed ones."""
+"""Estimated cost of requests, by the user's prices or listed ones.
+
+`estimate_requests` counts the calls and tokens of the requests whose replies are not stored, and what asking
+a second time would add. Their duration is assumed by the rate limits; of a model in this process, which costs
+time alone, it is measured on the first requests.
+"""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -103,13 +108,17 @@ def estimate_requests(
         new = set(cached_model.missing(request)) - seen
         seen |= new
         left = len(new)
-        wanted, samples = wanted + 1, samples + len(request.samples)
+        wanted += 1
+        samples += len(request.samples)
         if not left:
             continue
-        first += [request] if len(first) < _MEASURED else []
+        if len(first) < _MEASURED:
+            first.append(request)
         length = count(request.text)
-        prompts, missing = prompts + 1, missing + left
-        tokens, tokens_single = tokens + length, tokens_single + length * left
+        prompts += 1
+        missing += left
+        tokens += length
+        tokens_single += length * left
         most += request.params.max_tokens * left
         written += request.params.max_tokens * (left if request.params.temperature != 0 else 1)
         again.add(request, length, left)
@@ -122,21 +131,22 @@ def estimate_requests(
         return CostEstimate(calls, sent, answered, prices.cost(sent, answered), seconds)
 
     one_by_one = _one_by_one(cached_model)
+    calls, sent = (missing, tokens_single) if one_by_one else (prompts, tokens)
     return Estimate(
-        cached_model.model.model,
-        protocol,
-        dataset,
-        what,
-        samples,
-        wanted,
-        samples - missing,
-        assumed,
-        exact,
-        cost(missing, tokens_single, most, work) if one_by_one else cost(prompts, tokens, most, work),
-        cost(*again.total),
-        priced,
-        one_by_one,
-        work is not None,
+        model=cached_model.model.model,
+        protocol=protocol,
+        dataset=dataset,
+        what=what,
+        samples=samples,
+        prompts=wanted,
+        stored=samples - missing,
+        assumed=assumed,
+        exact=exact,
+        bill=cost(calls, sent, most, work),
+        again=cost(*again.total),
+        priced=priced,
+        one_by_one=one_by_one,
+        in_process=work is not None,
     )
 
 
@@ -167,14 +177,18 @@ def _rate(cached_model: CachedModel) -> tuple[str, Duration]:
     """How fast a server is assumed to answer, by the rate limits: in words, and as a function."""
     limits = cached_model.context.rate_limits
     parts = [f"{limits.concurrency} calls in flight, {_SECONDS_A_CALL:g} s each"]
-    parts += [f"{limits.calls_per_minute:g} calls a minute"] if limits.calls_per_minute else []
-    parts += [f"{limits.tokens_per_minute:g} tokens a minute"] if limits.tokens_per_minute else []
+    if limits.calls_per_minute:
+        parts.append(f"{limits.calls_per_minute:g} calls a minute")
+    if limits.tokens_per_minute:
+        parts.append(f"{limits.tokens_per_minute:g} tokens a minute")
 
     def seconds(calls: int, sent: float, answered: float) -> float:
-        minutes = [calls * _SECONDS_A_CALL / limits.concurrency / 60]
-        minutes += [calls / limits.calls_per_minute] if limits.calls_per_minute else []
-        minutes += [(sent + answered) / limits.tokens_per_minute] if limits.tokens_per_minute else []
-        return max(minutes) * 60
+        minutes = calls * _SECONDS_A_CALL / limits.concurrency / 60
+        if limits.calls_per_minute:
+            minutes = max(minutes, calls / limits.calls_per_minute)
+        if limits.tokens_per_minute:
+            minutes = max(minutes, (sent + answered) / limits.tokens_per_minute)
+        return minutes * 60
 
     return ", ".join(parts), seconds
 
@@ -190,7 +204,9 @@ def _local_rate(
     model, measured = cached_model.model, cached_model.context.measured
     assert not isinstance(model, Client)
     fitting = [request for request in first if not model.misfit(request)]
-    limit, speed, count = (_SECONDS - measured.seconds) / 2, measured.speeds.get(model.model), 0
+    limit = (_SECONDS - measured.seconds) / 2
+    speed = measured.speeds.get(model.model)
+    count = 0
     if fitting and (speed is None or speed.answering(*_shape(model, fitting)) * len(fitting) <= limit):
         speed, count = _speed(model, fitting, limit, measured)
         measured.speeds.setdefault(model.model, speed)  # the first one had the most time

@@ -138,18 +138,17 @@ class Budget:
         amount = prompt_tokens, min(mean, most_completion_tokens)
         prompt = self._prompt + self._reserved_prompt + amount[0]
         completion = self._completion + self._reserved_completion + amount[1]
-        limits, cost = self._limits, self.prices.cost(prompt, completion)
-        for name, used, most in (
-            ("`limits.calls`", self._calls + 1, limits.calls),
-            ("`limits.tokens`", prompt + completion, limits.tokens),
-            ("`limits.cost`", cost, limits.cost),
-        ):
-            if most is not None and used is not None and used > most:
-                raise StoppedEarly(f"stopped at {name} {most:g}; repeat the command to resume")
+        self._check("`limits.calls`", self._calls + 1, self._limits.calls)
+        self._check("`limits.tokens`", prompt + completion, self._limits.tokens)
+        self._check("`limits.cost`", self.prices.cost(prompt, completion) or 0.0, self._limits.cost)
         self._calls += 1
         self._reserved_prompt += amount[0]
         self._reserved_completion += amount[1]
         return amount
+
+    def _check(self, name: str, used: float, most: float | None) -> None:
+        if most is not None and used > most:
+            raise StoppedEarly(f"stopped at {name} {most:g}; repeat the command to resume")
 
     def settle(self, reserved: tuple[float, float], replies: list[Reply]) -> None:
         """Replace an estimate by what the call really used."""

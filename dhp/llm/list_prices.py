@@ -37,12 +37,14 @@ def listed_prices(model: str, endpoint: str, *, discounted: bool = False) -> tup
     litellm's alone: the bundled table has the prices of writing.
     """
     provider, _, name = model.partition("/")
+    host = urlsplit(endpoint).hostname or ""
     if provider == "litellm":
         ours, theirs = name, [name, name.partition("/")[2]]
-    elif known := _PROVIDERS.get(urlsplit(endpoint).hostname or ""):
+    elif host in _PROVIDERS:
+        owner, prefix = _PROVIDERS[host]
         if provider == "decisions":  # may name the host's owner once more
-            name = name.removeprefix(f"{known[0]}/")
-        ours, theirs = f"{known[0]}/{name}", [known[1] + name]
+            name = name.removeprefix(f"{owner}/")
+        ours, theirs = f"{owner}/{name}", [prefix + name]
     else:
         return Prices(), ""
     version, table = _of_litellm()
@@ -59,11 +61,13 @@ def listed_prices(model: str, endpoint: str, *, discounted: bool = False) -> tup
         direct, batch = _bundled().get(ours, (None, None))
     if direct is None:
         return Prices(), ""
-    chosen, other, way = (batch, direct, "directly") if discounted and batch else (direct, batch, "by batch")
-    note = f"{source}: {_words(chosen)} US dollars per million tokens"
-    return chosen, note + (
-        f", {way} {_words(other)}" if other else ", by batch not listed" if discounted else ""
-    )
+    unit = "US dollars per million tokens"
+    if batch is None:
+        note = ", by batch not listed" if discounted else ""
+        return direct, f"{source}: {_words(direct)} {unit}{note}"
+    if discounted:
+        return batch, f"{source}: {_words(batch)} {unit}, directly {_words(direct)}"
+    return direct, f"{source}: {_words(direct)} {unit}, by batch {_words(batch)}"
 
 
 def _per_million(entry: dict[str, Any], suffix: str) -> Prices | None:
@@ -92,10 +96,8 @@ def _bundled() -> dict[str, tuple[Prices, Prices | None]]:
     listed = {}
     with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            batch = (
-                Prices(float(row["batch_prompt"]), float(row["batch_completion"]))
-                if row["batch_prompt"] and row["batch_completion"]
-                else None
-            )
+            batch = None
+            if row["batch_prompt"] and row["batch_completion"]:
+                batch = Prices(float(row["batch_prompt"]), float(row["batch_completion"]))
             listed[row["model"]] = Prices(float(row["prompt"]), float(row["completion"])), batch
     return listed

@@ -122,16 +122,15 @@ class Store:
             time.sleep(0.01)
         connection.execute("PRAGMA synchronous=NORMAL")
         version = _version(connection)
-        if version <= _SCHEMA:
-            connection.execute("BEGIN IMMEDIATE")
-            connection.execute(_TABLE)
-            _bring_up(connection)
-            connection.execute(_CLAIMS)
-            connection.execute(_HELD)
-            connection.execute(f"PRAGMA user_version={_SCHEMA}")
-            connection.execute("COMMIT")
-        else:
+        if version > _SCHEMA:
             raise sqlite3.DatabaseError(f"was written by another version of dhp (schema {version})")
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(_TABLE)
+        _bring_up(connection)
+        connection.execute(_CLAIMS)
+        connection.execute(_HELD)
+        connection.execute(f"PRAGMA user_version={_SCHEMA}")
+        connection.execute("COMMIT")
         return connection
 
     @contextmanager
@@ -376,23 +375,23 @@ def _stored(row: tuple[Any, ...]) -> tuple[Reply, str] | None:
     counts, texts = (prompt_tokens, completion_tokens, calls), (text, finish, run)
     if not all(isinstance(n, int) for n in counts) or not all(isinstance(t, str) for t in texts):
         return None
-    read = None
     try:
-        if positions is not None:
-            read = tuple(
-                Position(chosen, tuple((token, float(logprob)) for token, logprob in alternatives))
-                for chosen, alternatives in json.loads(positions)
-            )
+        read = None if positions is None else _positions(positions)
     except (ValueError, TypeError, RecursionError):
-        return None
-    if not all(isinstance(token, str) for place in read or () for token in _tokens(place)):
         return None
     name = answered_by if isinstance(answered_by, str) else ""
     return Reply(text, finish, prompt_tokens, completion_tokens, calls, read, name), run
 
 
-def _tokens(position: Position) -> list[object]:
-    return [position.chosen, *(token for token, _ in position.alternatives)]
+def _positions(text: str) -> tuple[Position, ...]:
+    """Log-probabilities as `_row` wrote them; raises `ValueError` or `TypeError` for anything else."""
+    positions = []
+    for chosen, alternatives in json.loads(text):
+        tops = tuple((token, float(logprob)) for token, logprob in alternatives)
+        if not all(isinstance(token, str) for token in (chosen, *(token for token, _ in tops))):
+            raise TypeError("a token is no text")
+        positions.append(Position(chosen, tops))
+    return tuple(positions)
 
 
 def open_store(path: Path) -> Store:

@@ -106,7 +106,7 @@ class FastTransport:
         return await self.send(f"{url}/chat/completions", data, most)
 
     async def send(self, address: str, data: bytes, most: int) -> tuple[int, Mapping[str, str], bytes]:
-        """As `post`, to the whole address of a call."""
+        """Like `post`, with the whole address of a call and the body as bytes."""
         import aiohttp
 
         assert self._session is not None
@@ -139,7 +139,7 @@ def _why(error: BaseException) -> str:
 
 
 def refused_by_proxy(status: int, reason: str) -> tuple[int, Mapping[str, str], bytes]:
-    """The answer to a call that a proxy let not through, as it wants to know who calls.
+    """The answer to a call that a proxy refuses, as it wants to know who calls.
 
     Raises `Unreachable` if it has another reason.
     """
@@ -216,8 +216,9 @@ class SdkTransport:
         self._most = max(self._most, most)
         if not self._connection.azure:
             self._client.base_url = url
+        # The package takes no field that it does not know but in `extra_body`.
         known = {name: body[name] for name in ("model", "messages")}
-        rest = {name: value for name, value in body.items() if name not in known}  # unknown ones too
+        rest = {name: value for name, value in body.items() if name not in known}
         arguments: Any = {**known, "extra_body": rest, **self._further}
         try:
             raw = await self._client.chat.completions.with_raw_response.create(**arguments)
@@ -252,12 +253,13 @@ _BLOCKED_IN_A_ROW = 10
 
 def _with_costs(reply: Reply, others: Sequence[Reply]) -> Reply:
     """A reply that counts, besides its own, the calls and tokens of others that it took."""
+    every = [reply, *others]
     return replace(
         reply,
-        prompt_tokens=reply.prompt_tokens + sum(each.prompt_tokens for each in others),
-        completion_tokens=reply.completion_tokens + sum(each.completion_tokens for each in others),
-        calls=reply.calls + sum(each.calls for each in others),
-        cached_tokens=reply.cached_tokens + sum(each.cached_tokens for each in others),
+        prompt_tokens=sum(each.prompt_tokens for each in every),
+        completion_tokens=sum(each.completion_tokens for each in every),
+        calls=sum(each.calls for each in every),
+        cached_tokens=sum(each.cached_tokens for each in every),
     )
 
 
@@ -371,16 +373,16 @@ class OpenAIClient:
                 if self._may_fail_of_schema(body, replies):
                     return await self._without_schema(request, samples, replies)
                 return replies
-            if response.cut_off:
+            if response.cut_off:  # one call, counted with the first sample
                 return [Reply("", "length", 0, 0, int(sample == samples[0])) for sample in samples]
             if response.status in (404, 405) and self._other_urls and not self._answered:
                 first_problem, self._url = response, self._other_urls.pop()
                 continue
             self._learn(response, body)
             if "n" in body and not self.multi_sample:
-                return []  # the other samples are asked for on their own
+                return []  # the engine asks for one sample after the other
             if self.body(request, samples) != body:
-                continue
+                continue  # what was refused is left out now
             error = self._error(first_problem or response, body)
             if response.status in _OF_THE_REQUEST and type(error) is Rejected and self._may_fail_of_n(body):
                 return await self._one_sample(request, samples, error)
@@ -487,10 +489,10 @@ class OpenAIClient:
         """
         if "response_format" not in body:
             return False
-        nothing = [
-            not reply.text.strip() and (reply.finish == "stop" or bool(reply.text)) for reply in replies
-        ]
-        self._writes_by_schema |= not all(nothing)
+        for reply in replies:
+            is_nothing = not reply.text.strip() and (reply.finish == "stop" or reply.text != "")
+            if not is_nothing:
+                self._writes_by_schema = True
         return not self._writes_by_schema
 
     async def _without_schema(

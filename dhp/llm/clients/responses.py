@@ -1,4 +1,9 @@
-"""Reads the answers of OpenAI-compatible servers: replies, and the problems that they name."""
+"""Reads the answers of OpenAI-compatible servers: replies, and the problems that they name.
+
+`read_replies` reads an answer with status 200, `problem_inside` the error that such an answer may hold, and
+`read_problem` any other answer. What a problem means for the request is told by the properties of `Problem`,
+which look at its status, its code and its words: no two servers say the same.
+"""
 
 import json
 import re
@@ -181,15 +186,17 @@ class Problem:
         """
         if self.status not in _OF_PARAMETERS or self.too_long:
             return None
-        left = {name: _NAMES.get(name, re.escape(name)) for name in body if name not in {*taken, *_ALWAYS}}
+        left = [name for name in body if name not in taken and name not in _ALWAYS]
         for part in self.named.split("."):  # `body.n`
             if part in left:
                 return part
         places: dict[str, tuple[bool, bool, int]] = {}
-        for name, pattern in left.items():
+        for name in left:
+            pattern = _NAMES.get(name, re.escape(name))
             match = re.search(rf"({_OPEN}?)(?:{pattern})", self.message, re.I)
             if match:
-                places[name] = name in _LAST, not match[1], match.start()
+                is_quoted = bool(match[1])
+                places[name] = name in _LAST, not is_quoted, match.start()
         return min(places, key=places.__getitem__, default=None)
 
 
@@ -251,20 +258,23 @@ def read_problem(status: int, body: bytes) -> Problem:
         data = _parsed(body)
     except (ValueError, RecursionError):
         data = None
-    if isinstance(data, list) and data:
-        data = data[0]
-    error = (data.get("error") or data.get("errors") or data) if isinstance(data, dict) else data
-    if isinstance(error, list) and error:
-        error = error[0]
+    error = _first_of_list(data)
+    if isinstance(error, dict):
+        error = _first_of_list(error.get("error") or error.get("errors") or error)
     if not isinstance(error, dict):
         return Problem(status, _beginning(error if isinstance(error, str) else _plain(body)), "", "")
     named = _named_inside(error)
     message = _words(next((named[name] for name in _NAMES_OF_WORDS if name in named), ""))
     metadata = error.get("metadata")
-    if isinstance(metadata, dict) and metadata.get("raw"):
+    if isinstance(metadata, dict) and metadata.get("raw"):  # OpenRouter: what the provider behind it said
         message = f"{message} ({metadata['raw']})"
-    code, parameter = (str(error.get(name) or "") for name in ("code", "param"))
-    return Problem(status, _beginning(message), code or str(error.get("type") or ""), parameter, error=error)
+    code = str(error.get("code") or error.get("type") or "")
+    parameter = str(error.get("param") or "")
+    return Problem(status, _beginning(message), code, parameter, error=error)
+
+
+def _first_of_list(data: Any) -> Any:
+    return data[0] if isinstance(data, list) and data else data
 
 
 def _beginning(text: str) -> str:
@@ -275,8 +285,11 @@ def _beginning(text: str) -> str:
 def _words(content: object) -> str:
     """What a server says: a text, or JSON, of which a list of faults repeats no part of the request."""
     if isinstance(content, list) and all(isinstance(each, dict) and "msg" in each for each in content):
-        places = (".".join(map(str, each.get("loc") or ())) for each in content)
-        return "; ".join(f"{place}: {each['msg']}" for place, each in zip(places, content, strict=True))
+        faults = []  # FastAPI's form, which vLLM has
+        for each in content:
+            place = ".".join(map(str, each.get("loc") or ()))
+            faults.append(f"{place}: {each['msg']}")
+        return "; ".join(faults)
     return content if isinstance(content, str) else json.dumps(content)
 
 
@@ -294,17 +307,16 @@ _DEPTH_OF_ERRORS = 2
 def problem_inside(body: bytes) -> Problem | None:
     """The error that some servers send with status 200 instead of choices; None if there is none."""
     if _CHOICES.search(body) and b'"error"' not in body:
-        return None
+        return None  # the usual answer is not decoded twice
     try:
-        data = _parsed(body)
+        data = _first_of_list(_parsed(body))
     except (ValueError, RecursionError):
         return None
-    if isinstance(data, list) and data:
-        data = data[0]
     if not isinstance(data, dict) or data.get("choices"):
         return None
     named = _named_inside(data)
-    status = next((code for name in _NAMES_OF_CODES if _is_error(code := named.get(name))), None)
+    codes = [named.get(name) for name in _NAMES_OF_CODES]
+    status = next((code for code in codes if isinstance(code, int) and 400 <= code < 600), None)
     if status is None and not named.keys() & _NAMES_OF_ERRORS:
         return None
     problem = read_problem(status or (500 if "error" in named else 400), body)
@@ -319,11 +331,6 @@ def _named_inside(error: Mapping[str, Any], depth: int = _DEPTH_OF_ERRORS) -> di
         if isinstance(value, dict):
             named = {**_named_inside(value, depth - 1), **named}
     return named
-
-
-def _is_error(code: object) -> bool:
-    """Whether a code is a status of an error."""
-    return isinstance(code, int) and 400 <= code < 600
 
 
 def shortened(text: str, most: int = _LONGEST_REASON) -> str:
@@ -448,15 +455,17 @@ def _reply(choice: Any, answered_by: str, counts: tuple[int, int, int] | None) -
     text = text or refusal
     if not text.strip() and finish == "stop" and any(_text(message.get(name)) for name in _REASONING):
         finish = ONLY_REASONING
-    prompt, completion, cached = counts or (0, 0, 0)
-    calls, positions = int(counts is not None), _positions(choice.get("logprobs"))
-    return Reply(text, finish, prompt, completion, calls, positions, answered_by, cached)
+    positions = _positions(choice.get("logprobs"))
+    if counts is None:
+        return Reply(text, finish, 0, 0, 0, positions, answered_by)
+    prompt, completion, cached = counts
+    return Reply(text, finish, prompt, completion, 1, positions, answered_by, cached)
 
 
 _REASONING = ("reasoning_content", "reasoning")
+"""Keys beside `content` under which servers give what the model thought."""
 _FILTERED = ("content_filter", "safety", "recitation", "blocklist", "prohibited_content", "spii", "refusal")
 """Reasons of providers to end an answer that are no answer, in any case."""
-"""Keys beside `content` under which servers give what the model thought."""
 _NO_ANSWER = re.compile(r"reason|think|thought", re.I)
 """Types of parts of a message that are not its answer."""
 
@@ -499,12 +508,12 @@ def _position(entry: Any) -> Position:
 
     A token that is not among these is put at their end, unless it is likelier than one that is listed.
     """
-    chosen_token = str(entry["token"])
+    chosen = str(entry["token"])
     listed = [(str(top.get("token")), top.get("logprob")) for top in entry.get("top_logprobs") or [entry]]
     tops = [(token, float(logprob)) for token, logprob in listed if logprob is not None]
-    logprob = float(entry.get("logprob") or 0.0)
-    if chosen_token not in (token for token, _ in tops):
+    if all(token != chosen for token, _ in tops):
+        logprob = float(entry.get("logprob") or 0.0)
         least = min((each for _, each in tops), default=0.0)
-        if logprob <= least or (chosen_token, None) in listed:
-            tops.append((chosen_token, logprob))
-    return Position(chosen_token, tuple(tops))
+        if logprob <= least or (chosen, None) in listed:
+            tops.append((chosen, logprob))
+    return Position(chosen, tuple(tops))

@@ -86,7 +86,9 @@ def seconds(text: str, now: float) -> float | None:
     if re.fullmatch(_DURATION, text, re.I):
         return sum(_step(step) for step in re.findall(_STEP, text, re.I))
     if re.fullmatch(_CLOCK, text):
-        days, hours, minutes, rest = (float(part) for part in ["0", *re.split(r"[.: ]", text)][-4:])
+        parts = re.split(r"[.: ]", text)
+        days = float(parts[0]) if len(parts) == 4 else 0.0
+        hours, minutes, rest = map(float, parts[-3:])
         return ((days * 24 + hours) * 60 + minutes) * 60 + rest
     moment = _moment(text)
     return None if moment is None else max(0.0, moment - now)
@@ -162,6 +164,9 @@ def _until_reset(headers: object, now: float) -> float | None:
         wait = seconds(value, now) if _RESET.fullmatch(name) else None
         if wait is None:
             continue
-        remaining = limits.get(name.replace("reset", "remaining"))
-        (used_up if remaining is not None and remaining.strip() in ("0", "0.0") else others).append(wait)
+        remaining = limits.get(name.replace("reset", "remaining"), "")
+        if remaining.strip() in ("0", "0.0"):
+            used_up.append(wait)
+        else:
+            others.append(wait)
     return max(used_up) if used_up else min(others, default=None)
