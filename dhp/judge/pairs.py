@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from dhp.core.rating_forms import BESIDE, verdict_rule
 from dhp.core.rating_forms import OVERALL as OVERALL
-from dhp.core.records import ORIGINAL, RATING_STATUSES, Candidate, Rating, RatingStatus
+from dhp.core.records import ORIGINAL, Candidate, Rating, RatingStatus
 from dhp.core.specs import Metric, MetricTexts, Scale, Task
 
 Order = Literal["given", "swapped"]
@@ -89,17 +89,19 @@ def contradicting(verdicts: Sequence[PairVerdict]) -> tuple[str, str] | None:
 def two_order_score(verdicts: Sequence[PairVerdict]) -> float | None:
     """1 where both orders prefer the first text, 0.5 where one does and the other ties, down to -1.
 
-    Where the orders contradict each other that of the final words, 0 without. An order in which the judge
-    gave no verdict is a tie; None if neither has one, or all calls of an order failed.
+    If the orders contradict each other, the final words count; without any the score is 0. An order in which
+    the judge gave no verdict is a tie; None if neither has one, or all calls of an order failed.
     """
     as_shown, swapped = majorities(verdicts)
     if (as_shown is None and swapped is None) or _order_failed(verdicts):
         return None
-    both = [as_shown or 0, swapped or 0]
-    if both[0] != both[1] and 0 not in both:
-        final = majorities(verdicts, final=True)
-        both = [0 if None in final else each or 0 for each in final]
-    return sum(both) / 2
+    first, second = as_shown or 0, swapped or 0
+    if first * second < 0:
+        final_first, final_second = majorities(verdicts, final=True)
+        if final_first is None or final_second is None:
+            return 0.0
+        first, second = final_first, final_second
+    return (first + second) / 2
 
 
 def _order_failed(verdicts: Sequence[PairVerdict]) -> bool:
@@ -164,7 +166,11 @@ def _rating(key: tuple[str, str, str], verdicts: Sequence[PairVerdict]) -> Ratin
     # Answers come in any order; words, and the reason for no score, must not depend on it.
     ordered = sorted(verdicts, key=lambda v: (v.final, v.order, v.sample))
     as_shown, swapped = majorities(ordered)
-    raw = "\n\n".join(f"({'final, ' if v.final else ''}{v.order}) {v.raw}" for v in ordered if v.raw) or None
+    answers = []
+    for verdict in ordered:
+        if verdict.raw:
+            answers.append(f"({'final, ' if verdict.final else ''}{verdict.order}) {verdict.raw}")
+    raw = "\n\n".join(answers) or None
     score = two_order_score(ordered)
     if score is None:
         why = next((v.rule for v in ordered if v.choice is None and v.rule), None)
@@ -176,5 +182,6 @@ def _status(verdicts: Sequence[PairVerdict]) -> RatingStatus:
     """Why there is no score."""
     if _order_failed(verdicts):
         return "failed"
-    reason = next((v.status for v in verdicts if v.choice is None), "failed")
-    return next((status for status in RATING_STATUSES if status == reason), "unparsed")
+    statuses = [v.status for v in verdicts if v.choice is None]
+    reason = statuses[0] if statuses else "failed"
+    return "unparsed" if reason == "contradictory" else reason  # no status of a rating

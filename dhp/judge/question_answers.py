@@ -89,7 +89,8 @@ def _place(answer: Mapping[str, Any], shares: Sequence[float] | None, metric: Me
         return level / (count - 1)
     if shares:
         return math.fsum(i * share for i, share in enumerate(shares)) / (len(shares) - 1)
-    if (chosen := answer.get("choice")) in metric.labels:
+    chosen = answer.get("choice")
+    if chosen in metric.labels:
         return metric.labels.index(str(chosen)) / (len(metric.labels) - 1)
     return None
 

@@ -15,7 +15,6 @@ from dhp.core.specs import Task
 from dhp.judge.api import Judge
 from dhp.judge.unreadable import readable
 from dhp.llm.estimate import Estimate, estimate_requests
-from dhp.llm.records import Request
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,15 +147,18 @@ def _rated(
     """Ratings of some texts; `before` of all `total` have come before."""
     import pandas as pd
 
-    ratings, checked = [], checked_ratings(judge, texts, task)
-    for done, r in enumerate(checked if before else readable(checked, judge, task, "the texts"), before + 1):
-        ratings.append(r)
+    ratings = []
+    checked = checked_ratings(judge, texts, task)
+    if not before:  # the first answers tell whether any can be read
+        checked = readable(checked, judge, task, "the texts")
+    for done, rating in enumerate(checked, start=before + 1):
+        ratings.append(rating)
         if progress:
             progress(judge.model, done, total, "")
-    rows = [
-        (r.example, r.variant, r.metric, r.sample, r.score, r.status, r.raw, judge.model, judge.protocol)
-        for r in in_order(ratings, texts, task)
-    ]
+    rows = []
+    for r in in_order(ratings, texts, task):
+        of_text = (r.example, r.variant, r.metric, r.sample, r.score, r.status, r.raw)
+        rows.append((*of_text, judge.model, judge.protocol))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -167,24 +169,17 @@ def in_order(ratings: Iterable[Rating], texts: Sequence[Candidate], task: Task) 
     return sorted(ratings, key=lambda r: (order[r.example, r.variant], metrics.index(r.metric), r.sample))
 
 
-def _short(judge: Judge, task: Task, request: Request) -> str:
-    return judge.short_request(request, task)
-
-
 def judge_estimates(
     judges: Sequence[Judge], name: str, texts: Sequence[Candidate], task: Task
 ) -> list[Estimate]:
     """What ratings of the texts of the dataset `name` would take of each judge that asks a language model."""
-    controls = sum(text.level == "control" for text in texts) / max(len(texts), 1)
-    estimates = [
-        estimate_requests(
-            j.cached_model,
-            j.protocol,
-            name,
-            j.requests(texts, j.own_task(task)),
-            short=partial(_short, j, j.own_task(task)),
-        )
-        for j in judges
-        if j.cached_model
-    ]
-    return [replace(each, controls=controls) for each in estimates]
+    controls = [text for text in texts if text.level == "control"]
+    estimates = []
+    for judge in judges:
+        if judge.cached_model:
+            own_task = judge.own_task(task)
+            requests = judge.requests(texts, own_task)
+            short = partial(judge.short_request, task=own_task)
+            estimate = estimate_requests(judge.cached_model, judge.protocol, name, requests, short=short)
+            estimates.append(replace(estimate, controls=len(controls) / max(len(texts), 1)))
+    return estimates

@@ -34,13 +34,11 @@ def answers_read(
     read_second: "Read[R]",
     short: Callable[[Request], str],
 ) -> Iterator[tuple[R, Reply | Failure]]:
-    """What the answers to requests say, in any order, and the second answers where the first say nothing.
+    """What the answers to requests say, in any order, each with the answer that says it.
 
-    Each goes with the answer that says it.
-
-    `short` is the second request, empty if none is made. The first requests go alone, and second ones pass
-    between the others, so that a run in which nothing can be read shows that early. Where the second call
-    fails, the first answer counts.
+    An answer that cannot be read is followed by a second one. `short` gives the second request, empty if none
+    is made. The first requests go alone, and second ones pass between the others, so that a run in which
+    nothing can be read shows that early. If the second call fails, the first answer counts.
     """
     waiting: deque[Request] = deque()
     rest = iter(requests)
@@ -105,7 +103,7 @@ def _taken(waiting: "deque[Request]") -> Iterator[Request]:
 
 
 def _is_unread(records: Sequence[Rating | PairVerdict], outcome: Reply | Failure) -> bool:
-    """Whether to ask again: not where nothing was answered, as there is nothing to refer to."""
+    """Whether to ask again: not if nothing was answered, as there is nothing to refer to."""
     answered = isinstance(outcome, Reply) and outcome.text.strip()
     return bool(answered) and any(each.status == "unparsed" for each in records)
 

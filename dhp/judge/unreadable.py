@@ -17,25 +17,17 @@ from dhp.judge.extraction.probabilities import IMPOSSIBLE
 from dhp.judge.pairs import PairVerdict
 
 NO_ANSWER = "(reasoning, and no text that answers)"
-
-
 TOOL_CALL = "(a tool call, and no text that answers)"
 """`Rating.raw` of such an answer."""
-
-
 _LONGEST = 160
-
-
+"""Characters of an answer that are shown."""
 _TOKENS = (500, 4000)
 """Tokens of an answer: for reasons, and for a model that thinks before it answers."""
-
-
 _PAIRS = (
     *("fail pass", "no yes", "false true", "incorrect correct", "bad good", "reject accept", "unsafe safe"),
     *("否 是", "错误 正确"),
 )
-
-
+"""Words that judges answer in place of numbers, the worse one first."""
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
@@ -47,11 +39,12 @@ def readable(
     Raises `Unreadable` if fewer than half of a paid model's first answers have a score.
     """
     first: list[Rating] = []
-    with closing(ratings):  # else the exception keeps what asks, with its connections
+    with closing(ratings):  # the exception would keep what asks alive, with its connections
         for rating in ratings:
             yield rating
-            asked = not (judge.compare and rating.variant == ORIGINAL)  # else it has its score unasked
-            if asked and len(first) < FIRST:
+            if judge.compare and rating.variant == ORIGINAL:
+                continue  # it has its score unasked
+            if len(first) < FIRST:
                 first.append(rating)
                 if len(first) == FIRST:
                     _check_readable(judge, first, task, where)
@@ -64,7 +57,7 @@ def _check_readable(judge: Judge, ratings: Sequence[Rating], task: Task, where: 
     if judge.cached_model is None or judge.cached_model.context.keep_going or judge.waits:
         return
     answers = [r for r in ratings if r.status != "failed"]
-    read = sum(r.status == "scored" for r in answers)
+    read = len([r for r in answers if r.status == "scored"])
     if 2 * read >= len(answers):
         return
     name = f"{judge.model} ({protocol_name(judge.protocol)})"
@@ -113,42 +106,43 @@ def remedy(
     """
     unread = [r for r in ratings if is_unreadable(r)]
     answers = [r.raw or "" for r in unread]
-    if 2 * cut_off >= len(unread):
+    half = len(unread) / 2  # a fault that most answers have is the one to mend first
+    if cut_off >= half:
         why = "the model thinks before it answers" if _thinks(answers) else "they need more room"
         return f"cut at {tokens} tokens, {why}: `max_tokens` {enough_tokens(ratings, tokens)}"
-    if 2 * sum(NO_ANSWER in answer for answer in answers) >= len(unread):
+    if len([answer for answer in answers if NO_ANSWER in answer]) >= half:
         return (
             'the whole answer comes as reasoning: `body` chat_template_kwargs={"enable_thinking":false} '
             "turns thinking off, or serve the model with its own reasoning parser, or without one"
         )
     marks = [r.rule for r in unread if r.rule and r.rule.startswith(UNKNOWN_MARK)]
-    if 2 * len(marks) >= len(unread):
+    if len(marks) >= half:
         return (
             f'{marks[0]}: `body` chat_template_kwargs={{"enable_thinking":false}} turns thinking off, or '
             "serve the model with its own reasoning parser"
         )
-    if 2 * sum(TOOL_CALL in answer for answer in answers) >= len(unread):
+    if len([answer for answer in answers if TOOL_CALL in answer]) >= half:
         return "the model calls tools: `body` tool_choice=none forbids it, or serve it without tools"
     if compare:
         return "an answer that the model can keep to, e.g. `answer` reason-first, or `max_tokens` 500"
     impossible = [r.rule for r in unread if r.rule and r.rule.startswith(IMPOSSIBLE)]
-    if 2 * len(impossible) >= len(unread):
+    if len(impossible) >= half:
         return f"the server gives {impossible[0]}: `extraction` parse reads the text"
     off = [r for r in unread if r.status == "out_of_scale"]
-    advice = _off_the_scale(off, task, prompt_files) if off and 2 * len(off) >= len(unread) else ""
+    advice = _off_the_scale(off, task, prompt_files) if off and len(off) >= half else ""
     if advice:
         return advice
     words = _words(answers)
     if words:
         how = f"`labels` {words}" if prompt_files else f"a prompt of your own with `labels` {words}"
         return f"the answers are words: {how}"
-    if sum(r.status == "refused" for r in unread) * 2 >= len(unread):
+    if len([r for r in unread if r.status == "refused"]) >= half:
         return "the model refuses: another prompt or `persona`, or another model"
-    with_json = sum("{" in a and '":' in a for a in answers)
-    if answer == "json" and 2 * with_json < len(unread):
+    with_json = len([text for text in answers if "{" in text and '":' in text])
+    if answer == "json" and with_json < half:
         each = "" if len(task.metrics) == 1 else ", with a prompt for each metric"
         return f"the answers are no JSON: `answer` free-text reads a rating in words{each}"
-    if prompt_files and answer != "json" and 2 * with_json >= len(unread):
+    if prompt_files and answer != "json" and with_json >= half:
         keys = ", ".join(task.metric_names)
         return f"the answers are JSON: `answer` json, with the metrics as keys ({keys})"
     if prompt_files:
@@ -158,8 +152,11 @@ def remedy(
 
 def enough_tokens(ratings: Sequence[Rating | PairVerdict], tokens: int) -> int:
     """The tokens that answers like these most likely need, of which `tokens` were not enough."""
-    thinking = _thinks([r.raw or "" for r in ratings if is_unreadable(r)])
-    return next((k for k in _TOKENS[thinking:] if k > tokens), 4 * tokens)
+    for_reasons, for_thoughts = _TOKENS
+    thinks = _thinks([r.raw or "" for r in ratings if is_unreadable(r)])
+    if tokens < for_reasons and not thinks:
+        return for_reasons
+    return for_thoughts if tokens < for_thoughts else 4 * tokens
 
 
 def _thinks(answers: Sequence[str]) -> bool:
@@ -187,7 +184,8 @@ def _words(answers: Sequence[str]) -> str:
     """The labels, worst first, that most answers hold; empty if they are none that are known."""
     for pair in _PAIRS:
         words = "|".join(map(re.escape, pair.split()))
-        bounded = rf"(?<![a-z])(?:{words})(?![a-z])"
-        if 2 * sum(bool(re.search(bounded, a[-200:], re.I)) for a in answers) >= len(answers) > 0:
+        bounded = re.compile(rf"(?<![a-z])(?:{words})(?![a-z])", re.I)
+        holding = [answer for answer in answers if bounded.search(answer[-200:])]  # verdicts come last
+        if answers and 2 * len(holding) >= len(answers):
             return pair.replace(" ", ",")
     return ""

@@ -7,7 +7,7 @@ time alone, it is measured on the first requests.
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 from dhp.llm.api import Client, LocalModel
@@ -99,31 +99,13 @@ def estimate_requests(
     is asked after an answer that cannot be read; empty if nothing is.
     """
     count, exact = _counter(cached_model)
-    wanted = samples = prompts = missing = 0
-    tokens = tokens_single = most = written = 0.0
-    again = _Second(short, count)
-    seen: set[bytes] = set()  # the same prompt is sent once
-    first: list[Request] = []
-    for request in requests:
-        new = set(cached_model.missing(request)) - seen
-        seen |= new
-        left = len(new)
-        wanted += 1
-        samples += len(request.samples)
-        if not left:
-            continue
-        if len(first) < _MEASURED:
-            first.append(request)
-        length = count(request.text)
-        prompts += 1
-        missing += left
-        tokens += length
-        tokens_single += length * left
-        most += request.params.max_tokens * left
-        written += request.params.max_tokens * (left if request.params.temperature != 0 else 1)
-        again.add(request, length, left)
-    work = None if isinstance(cached_model.model, Client) else (tokens, written)
-    assumed, duration = _local_rate(cached_model, first, prompts, work) if work else _rate(cached_model)
+    counts = _counted(cached_model, requests, count, short)
+    model = cached_model.model
+    work = None if isinstance(model, Client) else (counts.tokens, counts.written)
+    if work is None:
+        assumed, duration = _rate(cached_model)
+    else:
+        assumed, duration = _local_rate(cached_model, counts.first, counts.prompts, work)
     prices, priced = cached_model.prices
 
     def cost(calls: int, sent: float, answered: float, work: Work | None = None) -> CostEstimate:
@@ -131,19 +113,21 @@ def estimate_requests(
         return CostEstimate(calls, sent, answered, prices.cost(sent, answered), seconds)
 
     one_by_one = _one_by_one(cached_model)
-    calls, sent = (missing, tokens_single) if one_by_one else (prompts, tokens)
+    calls, sent = counts.prompts, counts.tokens
+    if one_by_one:
+        calls, sent = counts.missing, counts.tokens_single
     return Estimate(
-        model=cached_model.model.model,
+        model=model.model,
         protocol=protocol,
         dataset=dataset,
         what=what,
-        samples=samples,
-        prompts=wanted,
-        stored=samples - missing,
+        samples=counts.samples,
+        prompts=counts.wanted,
+        stored=counts.samples - counts.missing,
         assumed=assumed,
         exact=exact,
-        bill=cost(calls, sent, most, work),
-        again=cost(*again.total),
+        bill=cost(calls, sent, counts.most, work),
+        again=cost(*counts.again),
         priced=priced,
         one_by_one=one_by_one,
         in_process=work is not None,
@@ -151,21 +135,62 @@ def estimate_requests(
 
 
 @dataclass(slots=True)
-class _Second:
-    """Requests after answers that cannot be read, if none can be."""
+class _Counts:
+    """What requests take whose replies are not stored, and the second ones if no answer can be read."""
 
-    short: Callable[[Request], str]
-    count: Callable[[str], float]
-    total: tuple[int, float, float] = (0, 0.0, 0.0)
-    """Calls, tokens of their prompts, tokens of their answers at most."""
+    wanted: int = 0
+    """Number of all requests, also of those whose replies are stored."""
+    samples: int = 0
+    """Number of samples of all requests."""
+    prompts: int = 0
+    missing: int = 0
+    """Number of samples without a reply."""
+    tokens: float = 0.0
+    """Tokens of the prompts, each counted once."""
+    tokens_single: float = 0.0
+    """The same, each counted once a sample."""
+    most: float = 0.0
+    """Upper limit of the tokens of the answers."""
+    written: float = 0.0
+    """The same in this process, where all samples at temperature 0 are one answer."""
+    again: tuple[int, float, float] = (0, 0.0, 0.0)
+    """Number of second requests, tokens of their prompts, upper limit of the tokens of their answers."""
+    first: list[Request] = field(default_factory=list)
+    """Some of the requests, to measure the model by."""
 
-    def add(self, request: Request, length: float, samples: int) -> None:
-        """Add those of some samples of a request; `length` is the number of its tokens."""
-        most, prompt = request.params.max_tokens, self.short(request)
+
+def _counted(
+    cached_model: CachedModel,
+    requests: Iterable[Request],
+    count: Callable[[str], float],
+    short: Callable[[Request], str],
+) -> _Counts:
+    """The counts of requests; `count` counts tokens, and `short` is the second request after one."""
+    counts = _Counts()
+    seen: set[bytes] = set()  # the same prompt is sent once
+    for request in requests:
+        new = set(cached_model.missing(request)) - seen
+        seen |= new
+        left = len(new)
+        counts.wanted += 1
+        counts.samples += len(request.samples)
+        if not left:
+            continue
+        if len(counts.first) < _MEASURED:
+            counts.first.append(request)
+        length, longest = count(request.text), request.params.max_tokens
+        counts.prompts += 1
+        counts.missing += left
+        counts.tokens += length
+        counts.tokens_single += length * left
+        counts.most += longest * left
+        counts.written += longest * (left if request.params.temperature != 0 else 1)
+        prompt = short(request)
         if prompt:
-            calls, sent, answered = self.total
-            sent += (length + most + self.count(prompt)) * samples
-            self.total = calls + samples, sent, answered + most * samples
+            calls, sent, answered = counts.again
+            sent += (length + longest + count(prompt)) * left
+            counts.again = calls + left, sent, answered + longest * left
+    return counts
 
 
 def _one_by_one(cached_model: CachedModel) -> bool:

@@ -167,10 +167,7 @@ def _function(scorer: Callable[..., Any]) -> Adapter:
 
 def _is_async(scorer: object) -> bool:
     of_instance = getattr(type(scorer), "__call__", None)  # noqa: B004  the method itself is wanted
-    return any(
-        inspect.iscoroutinefunction(each)
-        for each in (scorer, of_instance, scorer.func if isinstance(scorer, partial) else None)
-    )
+    return inspect.iscoroutinefunction(scorer) or inspect.iscoroutinefunction(of_instance)
 
 
 def _call(scorer: Callable[..., Any]) -> Callable[[Mapping[str, str | None]], object]:
@@ -212,7 +209,7 @@ def instance(scorer: object, name: str) -> object:
 
 
 def made_without_arguments(factory: Callable[..., object], name: str) -> object:
-    """What a class, or a function that makes a scorer, returns; errors as of `instance`."""
+    """What a class, or a function that makes a scorer, returns; raises the same errors as `instance`."""
     called = factory.__name__
     try:
         parameters = inspect.signature(factory).parameters.values()

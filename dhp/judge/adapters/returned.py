@@ -58,11 +58,11 @@ def read_outcomes(returned: object, name: str) -> dict[str, Outcome]:
             outcomes[key] = outcome
         return outcomes
     if isinstance(returned, Mapping):
-        scores, reason = _scores_by_metric(returned), _reason(returned)
-        if scores:
-            return {
-                metric_name(str(metric)): _metric_outcome(score, reason) for metric, score in scores.items()
-            }
+        by_metric: dict[str, Outcome] = {}
+        for metric, score in _scores_by_metric(returned).items():
+            by_metric[metric_name(str(metric))] = _metric_outcome(score, _reason(returned))
+        if by_metric:
+            return by_metric
     return dict([_named_outcome(returned, name)])
 
 

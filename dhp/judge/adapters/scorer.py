@@ -146,20 +146,19 @@ class ObjectJudge(Judge):
         if self._findings is None:
             self._scorer.check(candidates)
             self._findings = self._inspect(candidates)
-        low, high = self._findings.scale
-        metrics = [
-            Metric(
-                name=name,
-                scale=Scale(min=low, max=high),
-                lower_is_better=self._lower_is_better,
-                definition=f"{name}, as the judge defines it.",
-                steps=["Call it."],
-                question=f"What is the {name} of this text?",
-                antonym=f"poor {name}",
-            )
-            for name in self._findings.metrics
-        ]
+        metrics = [self._metric(name, *self._findings.scale) for name in self._findings.metrics]
         return task.model_copy(update={"metrics": metrics, "translations": {}})
+
+    def _metric(self, name: str, low: float, high: float) -> Metric:
+        return Metric(
+            name=name,
+            scale=Scale(min=low, max=high),
+            lower_is_better=self._lower_is_better,
+            definition=f"{name}, as the judge defines it.",
+            steps=["Call it."],
+            question=f"What is the {name} of this text?",
+            antonym=f"poor {name}",
+        )
 
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
         self._scorer.check(candidates)

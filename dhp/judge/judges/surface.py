@@ -1,7 +1,8 @@
 """A judge that needs no model: classical features of the text's surface, openly weighted.
 
 A feature of the language, or of the agreement with the source, is a number in [0, 1] for a case; higher is
-better, and None if there is nothing to go by.
+better, and None if there is nothing to go by. A metric is the mean of some features by their weights. It is a
+demonstration of what a judge without understanding sees.
 """
 
 import functools
@@ -63,8 +64,12 @@ def support(case: Case) -> float | None:
 def coverage(case: Case) -> float | None:
     """How much of the source's main topic words the text holds."""
     topics = sorted(case.source.salience.items(), key=lambda item: (-item[1], item[0]))
-    topics = topics[:_TOPICS]
-    return _concave_share(sum(w for stem, w in topics if stem in case.text.stems), sum(w for _, w in topics))
+    held = total = 0.0
+    for stem, weight in topics[:_TOPICS]:
+        total += weight
+        if stem in case.text.stems:
+            held += weight
+    return _concave_share(held, total)
 
 
 def continuation(case: Case) -> float | None:
@@ -79,9 +84,12 @@ def _significant(number: str) -> str:
 
 def numbers_kept(case: Case) -> float | None:
     """Agreement of the two sets of numbers (Dice's coefficient), by their significant digits."""
-    ours, theirs = (set(map(_significant, text.digits)) for text in (case.text, case.source))
-    spelt = [{*map(_significant, text.numbers)} for text in (case.text, case.source)]
-    return ratio(len(ours & spelt[1]) + len(spelt[0] & theirs), len(ours) + len(theirs))
+    in_text, in_source = (set(map(_significant, text.digits)) for text in (case.text, case.source))
+    spelt_in_text, spelt_in_source = (
+        set(map(_significant, text.numbers)) for text in (case.text, case.source)
+    )
+    kept = len(in_text & spelt_in_source) + len(spelt_in_text & in_source)
+    return ratio(kept, len(in_text) + len(in_source))
 
 
 def completeness(case: Case) -> float | None:
@@ -100,7 +108,8 @@ def _position(stems: frozenset[str], source: Text) -> float | None:
         for number in numbers if len(numbers) <= _COMMON else ():
             shared[number] = shared.get(number, 0.0) + source.stems[stem]
     weights = {number: weight**_FOCUS for number, weight in shared.items()}
-    mean = ratio(sum(number * weight for number, weight in weights.items()), sum(weights.values()))
+    weighted = sum(number * weight for number, weight in weights.items())
+    mean = ratio(weighted, sum(weights.values()))
     return None if mean is None else mean / max(1, len(source.sentences) - 1)
 
 
@@ -168,7 +177,8 @@ def _doubts(source: Text, question: Text) -> Callable[[Sentence], tuple[float, .
 
     @functools.lru_cache(maxsize=SENTENCES_KEPT)
     def doubts(sentence: Sentence) -> tuple[float, ...]:
-        return tuple(filter(None, (doubt(word, i > 0) for i, word in enumerate(sentence.words))))
+        every = [doubt(word, i > 0) for i, word in enumerate(sentence.words)]
+        return tuple(each for each in every if each)
 
     return doubts
 
