@@ -137,10 +137,9 @@ class DecisionTransport(FastTransport):
             return False
         numbers = [int(a or b) for a, b in _TOO_MANY.findall(words)]
         allowed = [number for number in numbers if 0 < number < asked]
-        if not allowed:
-            return False
-        self._most = max(allowed)
-        return True
+        if allowed:
+            self._most = max(allowed)
+        return bool(allowed)
 
 
 def _asked(body: Mapping[str, object]) -> dict[str, Any]:
@@ -169,7 +168,7 @@ def _listed(questions: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         criteria, instructions = each.get("criteria"), each["instructions"]
         asked: dict[str, Any]
         match each["type"]:
-            case "noul":
+            case "noul":  # System One's word for a question of truth
                 meanings = [f"{word.capitalize()}: {text}" for word, text in (criteria or {}).items()]
                 asked = {"type": "predicate", "instructions": "\n".join([instructions, *meanings])}
             case "choice":

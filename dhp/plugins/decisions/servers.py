@@ -93,7 +93,10 @@ def find_server(name: str, base_url: str | None) -> tuple[str, DecisionServer, C
             provider, rest = "openai" if name.startswith("gpt-") else "typesafe", name
         server, name = SERVERS[provider], rest
         variable = next((each for each in server.addresses if _variable(each)), "")
-        address, what = (_variable(variable), variable) if variable else (_own_address(server), "address")
+        if variable:
+            address, what = _variable(variable), variable
+        else:
+            address, what = _own_address(server), "address"
         if not address:
             variables = " or ".join(server.addresses)
             raise InputError(f"decisions/{provider}/{rest}: {variables} is not set; set it, or `base_url`")

@@ -1,4 +1,9 @@
-"""The logs of other tools, form by form: where texts, and the scores of a judge, stand in them."""
+"""The logs of other tools, form by form: where texts, and the scores of a judge, stand in them.
+
+`log_kind` and `table_kind` name the tool that wrote a file, by keys and columns that only it writes. Its
+`Form` then cuts the content into entries, and says at which paths in an entry texts and names stand, and
+which function yields its scores.
+"""
 
 import re
 from collections import Counter

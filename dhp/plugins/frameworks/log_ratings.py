@@ -1,4 +1,9 @@
-"""The scores that a judge gave in the log of another tool, as a table of ratings."""
+"""The scores that a judge gave in the log of another tool, as a table of ratings.
+
+The kind of log is found by its content; its form gives the entries and their scores. Then the names of
+example and variant are looked up in each entry: where the user says, else at the form's usual places. A log
+whose entries have no variant holds scores alone, of texts that nobody damaged; any other becomes a table.
+"""
 
 import csv
 import json

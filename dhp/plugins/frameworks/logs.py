@@ -1,4 +1,9 @@
-"""Logs of other tools as datasets."""
+"""Logs of other tools as datasets.
+
+A log of a known form says where its texts stand; in a table of inputs and outputs the columns say it by
+their names. Of each entry the first place that holds a text counts. With contexts the task is to answer
+from passages, else to follow an instruction; the outputs become the originals of the dataset.
+"""
 
 import ast
 import json

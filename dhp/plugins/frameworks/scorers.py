@@ -1,4 +1,9 @@
-"""Scorers of other frameworks: autoevals, deepeval, inspect_ai, mlflow.genai, phoenix and ragas."""
+"""Scorers of other frameworks: autoevals, deepeval, inspect_ai, mlflow.genai, phoenix and ragas.
+
+Each `adapt_...` function looks at an object and says None if it is not of its framework; no framework is
+imported for that. Else it makes an `Adapter`: which texts of ours the scorer wants by which names, a call
+that puts them into the framework's own form, and a reader that makes score and reason of what comes back.
+"""
 
 import copy
 import inspect
@@ -99,7 +104,9 @@ def _measured(metric: Any, returned: object) -> dict[str, object]:
 
 
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0}
+"""The grades of inspect_ai, correct, partial and incorrect, and the numbers that it counts them by."""
 _NO_ANSWER = "N"
+"""Its grade for a text without an answer, which is no score."""
 
 
 def adapt_inspect_ai(scorer: Any) -> Adapter | None:

@@ -111,9 +111,13 @@ def _by_length(rows: Iterable[Row]) -> list[Row]:
 
 def _common(sequences: Sequence[list[int]]) -> int:
     """Length of the longest common beginning that leaves each sequence a token of its own."""
-    first, last = min(sequences), max(sequences)  # all others lie between them
-    most = min(len(s) for s in sequences) - 1
-    return next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b or i >= most), most)
+    # In alphabetical order, so to speak, all others lie between these two, and begin as both of them do.
+    first, last = min(sequences), max(sequences)
+    most = min(len(sequence) for sequence in sequences) - 1
+    for place in range(most):
+        if first[place] != last[place]:
+            return place
+    return most
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +266,7 @@ def generate(
 
     shared = 0 if cache is None else cache.get_seq_length()
     longest = max(len(row) for row in rows)
-    pad = min(end, default=0)
+    pad = min(end, default=0)  # any token serves, as the mask hides it
     recorder = Recorder(decoding.top_logprobs)
     with quiet(), torch.inference_mode():
         ids = torch.full((len(rows), longest), pad, device=model.device)
@@ -329,8 +333,10 @@ def _rope_types(parameters: object) -> Iterator[str]:
 
 
 _LOOK_AHEAD = 64
+"""Samples that are read ahead at least, so that rows of like length can be computed together."""
 _RUN_BY = {"hf": "transformers", "vllm": "vllm"}
 _BATCH = {"cpu": 4, "cuda": 32}
+"""Sequences computed at once if nothing is said, by device; a CPU gains nothing by more."""
 
 
 class HfModel:
@@ -441,7 +447,8 @@ class HfModel:
             rows = []
             for request in family:
                 tokens = self._vocabulary.encode(request.messages)
-                rows += [Row(index, s, tokens) for s in (request.samples[:1] if one else request.samples)]
+                samples = request.samples[:1] if one else request.samples
+                rows += [Row(index, sample, tokens) for sample in samples]
                 index += 1
             yield rows
 
@@ -510,15 +517,14 @@ class HfModel:
         return replies if len(replies) == len(request.samples) else same_for_all(request, replies[first])
 
     def _position(self, chosen: int, alternatives: list[tuple[int, float]]) -> Position:
-        tokens, logprobs = zip(*alternatives, strict=True)
         text = self._vocabulary.token
-        return Position(text(chosen), ranked([text(t) for t in tokens], logprobs))
+        return Position(text(chosen), ranked((text(token), logprob) for token, logprob in alternatives))
 
 
-def ranked(texts: Sequence[str], logprobs: Sequence[float]) -> tuple[tuple[str, float], ...]:
-    """Tokens that are possible at all, the most probable first."""
-    pairs = [(text, p) for text, p in zip(texts, logprobs, strict=True) if p > -math.inf]
-    return tuple(sorted(pairs, key=lambda pair: -pair[1]))
+def ranked(tokens: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
+    """Tokens with log-probabilities, of those that are possible at all, the most probable first."""
+    possible = [(text, logprob) for text, logprob in tokens if logprob > -math.inf]
+    return tuple(sorted(possible, key=lambda each: -each[1]))
 
 
 def same_for_all(request: Request, first: Reply) -> dict[int, Reply]:

@@ -1,4 +1,10 @@
-"""Loading of local models: source, settings, vocabulary."""
+"""Loading of local models: source, settings, vocabulary.
+
+`find` says what a name means, a folder or a repository on the hub, and what tells its answers from those of
+another model: the commit, or a digest of the folder. Nothing of the model is loaded for that, so that a
+wrong name fails at once. Configuration, tokenizer and network are loaded later, each when it is first
+needed.
+"""
 
 import contextlib
 import functools
@@ -53,7 +59,9 @@ def quiet() -> Iterator[None]:
 DTYPES = ("auto", "float32", "float16", "bfloat16")
 _DEVICE = re.compile(r"auto|all|cpu|cuda(:\d+)?")
 _READ = {".json", ".jinja", ".txt", ".model", ".safetensors", ".bin"}
+"""Endings of the files that determine a model's answers."""
 _WHOLE = 32 << 20
+"""Bytes of a file that is read whole for the digest; of a larger one, such as weights, pieces are read."""
 _PIECES = 64
 _PIECE = 64 << 10
 

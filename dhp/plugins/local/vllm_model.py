@@ -1,4 +1,10 @@
-"""A vLLM model in this process."""
+"""A vLLM model in this process.
+
+Each sample of a request enters the engine as a sequence of its own, as long as there is room. Each step of
+the engine ends some of them; a request is answered once all its samples are. The engine is shared by all
+calls of `answer` in progress, so a step may complete requests of another call, which finds them when it
+goes on.
+"""
 
 import functools
 import itertools
@@ -70,8 +76,9 @@ class VllmModel(HfModel):
         import torch
         from vllm import LLM
 
-        for other in [model for model in _loaded if not model._open]:
-            other._unload()
+        for model in [*_loaded]:
+            if not model._open:
+                model._unload()
         gpus = torch.cuda.device_count()
         length = getattr(self._config.get_text_config(), "max_position_embeddings", None)
         # On a CPU vLLM cannot compute a part of a prompt whose answer is drawn with a seed.
@@ -182,9 +189,7 @@ class VllmModel(HfModel):
 
     def _at(self, chosen: int, logprobs: Any) -> Position:
         text = self._vocabulary.token
-        return Position(
-            text(chosen), ranked([text(t) for t in logprobs], [p.logprob for p in logprobs.values()])
-        )
+        return Position(text(chosen), ranked((text(t), each.logprob) for t, each in logprobs.items()))
 
 
 def _seeded(params: "SamplingParams", request: Request, sample: int) -> "SamplingParams":

@@ -1,4 +1,9 @@
-"""Calls to a server by the workers of a Ray cluster."""
+"""Calls to a server by the workers of a Ray cluster.
+
+The process of the run keeps store and budget: it reserves what a request may cost, hands it to the pool,
+and stores what comes back, block by block. Workers run our engine without either, each under its share of
+the rate limits, and report what they learned of the server with the first request of a block.
+"""
 
 import asyncio
 import logging

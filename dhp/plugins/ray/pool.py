@@ -1,4 +1,10 @@
-"""Distribution of work to Ray workers in blocks, again where a worker is lost."""
+"""Distribution of work to Ray workers in blocks, again where a worker is lost.
+
+A piece of work is sent once, with the sources of modules that workers may lack; then only items travel.
+`submit` fills a queue; free workers get blocks of it, whose size is found so that a block takes neither too
+long nor too short. `wait` takes the next block that is done. What a lost worker had goes back to the front
+of the queue, and its place is greeted until Ray has started it anew.
+"""
 
 import importlib.abc
 import importlib.machinery

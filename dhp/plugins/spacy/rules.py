@@ -1,4 +1,9 @@
-"""Rules on texts that a spaCy pipeline parses: other names for entities, wrong inflections. For English."""
+"""Rules on texts that a spaCy pipeline parses: other names for entities, wrong inflections. For English.
+
+A text is parsed once for all rules and degrees. Each rule lists the places that it could change, in an
+order drawn from its own stream, takes the first so many of them, and edits the text from its end to its
+beginning, so that the places that are left keep their numbers.
+"""
 
 import functools
 import re
@@ -134,9 +139,11 @@ def entity_swaps(
         raise NotApplicable("spaCy finds no name in the text")
     new = {name: _name(name, kinds[name], text, rng) for name in shuffled(entities, rng)[:asked]}
     for start, name, _ in sorted(mentions, reverse=True):
-        if whole[name] in new:
-            other = new[whole[name]] if whole[name] == name else new[whole[name]].split()[-1]
-            text = f"{_with_article(text[:start], other)}{other}{text[start + len(name) :]}"
+        entity = whole[name]
+        if entity not in new:
+            continue
+        other = new[entity] if entity == name else new[entity].split()[-1]
+        text = f"{_with_article(text[:start], other)}{other}{text[start + len(name) :]}"
     return Edited(text, asked, len(new))
 
 
@@ -224,9 +231,11 @@ def _errors(parsed: Any) -> Iterator[tuple[int, str, str]]:
     from lemminflect import getInflection, getLemma
 
     for before, token in zip([None, *parsed], parsed, strict=False):
-        tag, base = token.tag_, before.lower_ if before is not None else ""
+        tag = token.tag_
+        base = "" if before is None else before.lower_
         if tag not in _WRONG or not token.is_alpha or token.text != token.lower_:
             continue
+        # Only the word before makes another number, or another form after "to" and "can", an error for sure.
         if (tag == "NN" and base not in _ONE) or (tag == "NNS" and base not in _SEVERAL):
             continue
         if tag == "VB" and (before is None or before.tag_ not in ("TO", "MD")):
