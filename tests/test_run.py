@@ -1,18 +1,12 @@
 """The library: its names, results as objects, judges of the user's own, real data."""
 
-from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import dhp
 import dhp.judge.judges.llm
-from dhp.analysis import ratings, ratings_checks
-from dhp.content import yaml_files
 from dhp.core.errors import InputError
-from dhp.judge.ratings import _Check
-from dhp.runs.reader import read_run
 from tests.judges import ByRule
 
 
@@ -24,51 +18,6 @@ def test_result_object() -> None:
     assert len(frame) == (12 + 1) * 4  # harmless edits, too
     expected = "variant level metric p pairs metric_pairs verdict detection d d_ew"
     assert set(expected.split()) <= set(frame.columns)
-
-
-MINI = ["mini/answer_equivalence", "mini/story_cloze"]
-
-
-@pytest.mark.slow
-def test_a_file_of_content_is_parsed_once_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    parsed: Counter[str] = Counter()
-    parse = yaml_files._parsed
-
-    def counted(path: Path, text: str) -> object:
-        parsed[text] += 1
-        return parse(path, text)
-
-    yaml_files._spec_of.cache_clear()  # an earlier test may have read the same files
-    monkeypatch.setattr(yaml_files, "_parsed", counted)
-    for judge in ("baseline/surface", "mock/noisy"):
-        dhp.run(judge, MINI, n=3)
-    assert len(parsed) > 5
-    assert set(parsed.values()) == {1}
-
-
-@pytest.mark.slow
-def test_ratings_are_checked_when_they_are_made_and_when_they_are_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made: Counter[object] = Counter()
-    checked: Counter[str] = Counter()
-
-    def counted(table: Any, *scales: Any) -> Any:
-        checked.update(table["dataset"].unique())
-        return ratings_checks.checked_ratings(table, *scales)
-
-    class Counting(_Check):
-        def checked(self, rating: object) -> dhp.Rating:
-            made.update([rating])
-            return super().checked(rating)
-
-    monkeypatch.setattr("dhp.judge.ratings._Check", Counting)
-    monkeypatch.setattr(ratings, "checked_ratings", counted)
-    dhp.run("baseline/surface", MINI, n=3, out=tmp_path / "run")
-    assert set(made.values()) == {1}, "what the judge returns"
-    assert checked == dict.fromkeys(MINI, 1), "analysis, results and report share the ratings in memory"
-    assert len(read_run(tmp_path / "run").rated) == 2
-    assert checked == dict.fromkeys(MINI, 2)
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from dhp.llm.records import Answer, Failure, Reply, Request
 from dhp.llm.store import Store
 from dhp.plugins.batch.jobs import RemoteBatches
 from dhp.plugins.batch.providers import check_address
-from dhp.plugins.batch.request_files import BatchWriter, Part
+from dhp.plugins.batch.request_files import BatchWriter
 from dhp.plugins.batch.results import BatchResults
 
 _WRITABLE = ("openai/", "litellm/", *(f"{name}/" for name in SERVERS))
@@ -32,7 +32,7 @@ class RequestFiles:
     """
 
     def __init__(self, writer: BatchWriter, budget: Budget, *, multi_sample: bool = True) -> None:
-        self._writer = writer
+        self.writer = writer
         self._budget = budget
         self._multi_sample = multi_sample
         self._written: set[str] = set()
@@ -57,15 +57,7 @@ class RequestFiles:
             body = model.body(request, group)
             if model.endpoint == OPENAI_URL and "max_tokens" in body:
                 body["max_completion_tokens"] = body.pop("max_tokens")  # newer models refuse the older name
-            self._writer.add(model.model, model.endpoint, body, keys, target.run)
-
-    def close(self) -> list[Part]:
-        """The files, whole and with their names."""
-        return self._writer.close()
-
-    def discard(self) -> None:
-        """Remove what was written so far."""
-        self._writer.discard()
+            self.writer.add(model.model, model.endpoint, body, keys, target.run)
 
     def _groups(
         self, model: Client, order: Sequence[int], samples: Sequence[int]
@@ -123,9 +115,9 @@ class FileFiller:
         try:
             self._results.check_used(self._store)
         except InputError:
-            self._requests.discard()
+            self._requests.writer.discard()
             raise
-        parts = self._requests.close()
+        parts = self._requests.writer.close()
         if parts:
             self._results.note_others()
             names = ", ".join(f"{part.path} ({part.requests:,} requests to {part.model})" for part in parts)
@@ -217,7 +209,7 @@ class ProviderFiller:
 
     def fill(self) -> None:
         """Send the batches, and wait until all have ended; raises `StoppedEarly` at the limit after that."""
-        sent = self._batches.send(self._provider, self._requests.close(), self._known)
+        sent = self._batches.send(self._provider, self._requests.writer.close(), self._known)
         self._batches.wait(self._waits_for | sent)
         if self._requests.limit:
             raise StoppedEarly(self._requests.limit)

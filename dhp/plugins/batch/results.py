@@ -34,7 +34,6 @@ from dhp.llm.store import Store
 _LONGEST_KIND = 80
 _SHOWN_KINDS = 3
 _ALLOWED = "allowed: files with the results of batches, one JSON object per line"
-_PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstandard"}
 _VERSION = re.compile(r"[-@:_]v?\d{1,8}([-._]\d{1,4})*")
 """What providers add to the name of a model: a date or a number."""
 
@@ -103,13 +102,13 @@ class BatchResults:
     """The results of one or more files, found by the custom_id of their request.
 
     If a request was answered twice, the first answer counts; an answer counts before an error, and a
-    permanent refusal before a temporary error. `own` says whether the user gave them for this run; else what
-    belongs to no request of it is not worth a word. Raises `InputError` if a file is missing or unreadable,
-    or a line is not a result.
+    permanent refusal before a temporary error. `from_user` says whether the user gave them for this run;
+    what belongs to no request of it is worth a word only then. Raises `InputError` if a file is missing
+    or unreadable, or a line is not a result.
     """
 
     def __init__(self, paths: Sequence[Path], *, from_user: bool = True) -> None:
-        self._own = from_user
+        self._from_user = from_user
         self.names = ", ".join(map(str, paths))
         self._lines: dict[str, _ResultPlace] = {}
         self._claimed: set[str] = set()
@@ -136,7 +135,7 @@ class BatchResults:
             return self._failure(line, result.problem, body)
         assert result.body is not None
         answered_by = str(result.body.get("model") or "")
-        if self._own and answered_by and not same_model(answered_by, str(body["model"])):
+        if self._from_user and answered_by and not same_model(answered_by, str(body["model"])):
             self._others[answered_by] += 1
             return None
         self._taken += 1
@@ -190,8 +189,6 @@ class BatchResults:
         answered = twice = offset = 0
         try:
             with path.open("rb") as lines:
-                _check_kind(path, lines.read(4))
-                lines.seek(0)
                 for number, raw in enumerate(lines, 1):
                     start, offset = offset, offset + len(raw)
                     result = self._line(path, number, raw)
@@ -211,7 +208,7 @@ class BatchResults:
             raise InputError(f"{path}: is a folder; {_ALLOWED}, e.g. '{path}/*.jsonl'") from None
         except OSError as e:
             raise InputError(f"{path}: cannot be read ({reason(e)}); {_ALLOWED}") from None
-        if self._own:
+        if self._from_user:
             if not answered and not kinds:
                 raise InputError(f"{path}: holds no results; {_ALLOWED}")
             _say(path, answered, kinds, twice)
@@ -283,15 +280,6 @@ def same_model(answered_by: str, asked: str) -> bool:
     names = (re.sub("[-:]latest$", "", name.rpartition("/")[2].lower()) for name in (answered_by, asked))
     short, long = sorted(names, key=len)
     return long.startswith(short) and bool(long == short or _VERSION.fullmatch(long[len(short) :]))
-
-
-def _check_kind(path: Path, start: bytes) -> None:
-    """Raise `InputError` for a file that begins as no text of UTF-8 does."""
-    for magic, kind in _PACKED.items():
-        if start.startswith(magic):
-            raise InputError(f"{path}: is packed ({kind}); unpack it; {_ALLOWED}")
-    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise InputError(f"{path}: is text in UTF-16; {_ALLOWED}, in UTF-8")
 
 
 def _say(path: Path, answered: int, kinds: Counter[str], duplicates: int) -> None:

@@ -207,17 +207,17 @@ def test_logs_that_cannot_be_used(tmp_path: Path, name: str, content: object, me
         ('{"messages": [{"role": "assistant", "content": "%s"}]}', "object (messages)", "outputs.messages"),
     ],
 )
-@pytest.mark.parametrize("named", [True, False])
 def test_json_in_a_cell_of_outputs_is_refused_with_the_path_to_its_text(
-    tmp_path: Path, cell: str, what: str, path: str, named: bool
+    tmp_path: Path, cell: str, what: str, path: str
 ) -> None:
     file = tmp_path / "log.csv"
     with file.open("w", newline="") as rows:
         csv.writer(rows).writerows([["input", "outputs"], ["What?", cell % TEXT], ["Who?", cell % TEXT]])
-    with pytest.raises(InputError) as error:
-        log_dataset(file, fields={"output": "outputs"} if named else {})
-    assert f"row 1: column 'outputs' holds a JSON {what}; say which part" in str(error.value)
-    assert str(error.value).endswith(f"`fields` output={path}")
+    for fields in ({}, {"output": "outputs"}):
+        with pytest.raises(InputError) as error:
+            log_dataset(file, fields=fields)
+        assert f"row 1: column 'outputs' holds a JSON {what}; say which part" in str(error.value)
+        assert str(error.value).endswith(f"`fields` output={path}")
     found = log_dataset(file, fields={"output": path})
     assert [example.output for example in found.examples] == [TEXT, TEXT]
 
@@ -232,8 +232,7 @@ def test_json_in_a_cell_of_outputs_is_refused_with_the_path_to_its_text(
         ("input", "retrievalContext", "actualOutput", "expectedOutput"),
     ],
 )
-@pytest.mark.parametrize("cell", [json.dumps, str])
-@pytest.mark.parametrize("task", [None, "rag"])
+@pytest.mark.parametrize(("cell", "task"), [(json.dumps, None), (str, "rag")])
 def test_columns_of_retrieval_are_known_by_their_names(
     tmp_path: Path, columns: Sequence[str], cell: Callable[[object], str], task: str | None
 ) -> None:
