@@ -561,7 +561,7 @@ def _analysed(
     data = part.dataset
     if not all_asked:
         part = part.rated(ratings.variants)
-    applied = part.rated(ratings.variants)  # a kind that applies to no text is none
+    applied = part.rated(ratings.variants)  # without kinds that apply to no text
     result = analyze_ratings(
         ratings,
         config,
@@ -586,7 +586,7 @@ def _prompts(judge: Judge, part: PerturbedDataset) -> list[dict[str, str]]:
 
 
 def pointwise_only(judges: Sequence[Judge]) -> Sequence[Judge]:
-    """The judges; raises `InputError` for one that compares texts with an original, if there is none."""
+    """The judges; raises `InputError` for one that compares texts with originals, which are not there."""
     for judge in judges:
         if judge.compare:
             name = protocol_name(judge.protocol)

@@ -149,7 +149,7 @@ def check_value(name: str, value: Any, kind: object, known: Option | None = None
 
 
 def check_number(name: str, value: object, kind: type[int] | type[float] = float, **limits: Any) -> Any:
-    """The value; raises `InputError` unless it is a number, or a whole one, within limits as of `Option`."""
+    """The value; raises `InputError` unless it is a number, or a whole one, within limits as in `Option`."""
     return check_value(name, value, kind, Option(help="", **limits))
 
 

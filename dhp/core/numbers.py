@@ -12,9 +12,9 @@ _OF_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 
 
 def as_number(text: str) -> float | None:
-    """The number that a text is, also with a decimal comma as in `4,5`; None if it is none.
+    """The number that a text is, also with a decimal comma as in `4,5`; None for any other text.
 
-    A comma that may be one of thousands, as in `1,234`, makes it none.
+    A comma that may be one of thousands, as in `1,234`, is not read.
     """
     text = text.strip()
     if _WITH_COMMA.fullmatch(text) and not _OF_THOUSANDS.fullmatch(text):

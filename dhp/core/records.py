@@ -28,8 +28,8 @@ IDENTITY = "identity"
 RatingStatus = Literal["scored", "unparsed", "refused", "out_of_scale", "failed"]
 RATING_STATUSES: tuple[RatingStatus, ...] = get_args(RatingStatus)
 UNREAD: tuple[RatingStatus, ...] = ("unparsed", "refused", "out_of_scale")
-"""Statuses of answers without a score: the judge was asked, answered, and did not say. `failed` is none of
-them: that call never got an answer."""
+"""Statuses of answers without a score: the judge was asked, answered, and did not say. `failed` does not
+belong to them: that call never got an answer."""
 SECOND = "again"
 """Beginning of the rule of a rating that comes from a second answer, as the first could not be read."""
 CUT_OFF, ONLY_THOUGHTS, CALLED_TOOL = "cut off at the token limit", "only reasoning", "a tool call"

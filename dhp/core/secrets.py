@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote
 from dhp.core.hiding import HIDDEN, add, hidden
 
 _SHORTEST = 12
-"""Characters of a secret; a word in place of a key, as local servers take it, is none."""
+"""Fewest characters of a secret: local servers take a short word in place of a key."""
 _SHORTEST_MIXED = 8
 """Characters of one with both letters and digits."""
 _FORM = re.compile(

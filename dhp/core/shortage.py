@@ -22,7 +22,7 @@ _SHOWN: dict[str, Callable[[int], str]] = {
 
 
 def shortage(error: BaseException | None) -> str | None:
-    """What ran out, and what to do, if an error or one that it came of says so; else None."""
+    """What ran out, and what to do, if an error or one of its causes says so; else None."""
     while error is not None:
         if _no_thread(error):
             limits = _limits("RLIMIT_NPROC", "RLIMIT_AS")
@@ -73,7 +73,7 @@ def _limits(*names: str) -> str:
 
 
 def _limited(name: str) -> int | None:
-    """A limit of this process; None if there is none, or no such thing."""
+    """A limit of this process; None if it is not set, or unknown to this system."""
     try:
         import resource
     except ImportError:  # not on every system

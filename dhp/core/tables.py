@@ -98,7 +98,7 @@ def _read(
 
 
 def _ragged(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """What is wrong with the first row of another length than the header; empty if there is none."""
+    """What is wrong with the first row of another length than the header; empty without such a row."""
     for number, values in enumerate(rows, 1):
         if len(values) != len(header):
             return f"row {number}: {_length_fault(header, values)}"
@@ -114,7 +114,7 @@ AT_ONCE = 1_000
 
 
 def parquet_table(name: str, file: BinaryIO, repeated: Sequence[str] = ()) -> Any:
-    """The `pyarrow.Table` in a Parquet file, without notes on it; raises `InputError` if there is none.
+    """The `pyarrow.Table` in a Parquet file, without notes on it; raises `InputError` for another file.
 
     Columns that hold few `repeated` texts are read as dictionaries, which need a tenth of the memory.
     """
@@ -231,7 +231,7 @@ _FENCED = re.compile(r"```\w*\s*([\[{].*[\]}])\s*```", re.S)
 
 
 def _path_to_text(value: object) -> str:
-    """The path from an object or list to its first text, or its first messages; `.KEY` if there is none."""
+    """The path from an object or list to its first text, or its first messages; `.KEY` without any."""
     steps: list[tuple[str, object]]
     if isinstance(value, list):
         if _is_chat(value):

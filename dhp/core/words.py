@@ -78,7 +78,7 @@ _RARE = math.log(1e-8)
 
 
 def _with_whole_chinese_words(chunks: Sequence[str]) -> list[str]:
-    """The chunks, of which none ends within a word of the likeliest division into listed words."""
+    """The chunks, joined if one ends within a word of the likeliest division into listed words."""
     run = "".join(chunks)
     inside = _inside_words(run)
     whole: list[str] = []
@@ -126,7 +126,7 @@ _LATIN = re.compile(r"[A-Za-z0-9_.+#-]")
 
 
 def _with_whole_latin_words(chunks: Iterable[str]) -> list[str]:
-    """The chunks, of which none ends within a word of Latin letters or a number."""
+    """The chunks, each with all of a word of Latin letters, or of a number, that begins in it."""
     whole: list[str] = []
     for chunk in chunks:
         if whole and _LATIN.match(whole[-1][-1:]) and _LATIN.match(chunk):

@@ -148,7 +148,7 @@ def new_file(path: Path) -> BinaryIO:
 
 
 class Temporary(TemporaryDirectory[str]):
-    """A new folder beside `path`, in which that what becomes `path` is made; a context manager.
+    """A new folder beside `path`, in which the new `path` is made; a context manager.
 
     It is locked while its command lives. One that nobody has locked was left by a command that was killed:
     it goes when the same path is written again.
@@ -352,7 +352,7 @@ class OutputFolder:
         return self
 
     def manifest(self) -> dict[str, Any] | None:
-        """What the manifest says; None if there is none.
+        """What the manifest says; None without one.
 
         Raises `InputError` for a broken one, and for one of something else.
         """

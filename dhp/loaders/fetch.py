@@ -312,7 +312,7 @@ def prepare(
 
     `source` is the data in the form that their owners publish; None fetches them. `fields` are columns of
     pairs instead of those that the card names. The file that is returned takes its place only when
-    complete. Errors as of `read_set` and `fetch`.
+    complete. Errors as in `read_set` and `fetch`.
     """
     if source is None:
         source = fetch(card, inner_folder(cache_folder(), "downloads", card.dataset), progress)

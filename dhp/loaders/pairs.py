@@ -247,7 +247,7 @@ def read_pairs(name: str, table: Table, form: PairMap, task: Task, *, ordered: b
     judge is shown are of one example. Where an id stands for several examples, or an example has several
     texts of one kind, the later examples are called `ID~2`, `ID~3`, ..., and all of them have the field
     `cluster`, the id. Pairs that are equal, tied, duplicate or without a text are left out and counted in a
-    note. Raises `InputError` for a column that is missing, a value that is none of those allowed, a kind with
+    note. Raises `InputError` for a column that is missing, a value that is not allowed, a kind with
     several levels, and if no pair is left.
 
     `ordered` says that the rows come in one order alone, as those of a published set: without ids it has the

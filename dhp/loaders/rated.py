@@ -63,7 +63,7 @@ def _check_once(texts: Iterable[Candidate], path: str | Path) -> None:
 
 
 def given_texts(data: "str | Rows | Sequence[Candidate]") -> Sequence[Candidate]:
-    """The texts of a table, of a published set `NAME=FILE`, or as given; errors as of `read_rated`."""
+    """The texts of a table, of a published set `NAME=FILE`, or as given; errors as in `read_rated`."""
     if isinstance(data, str):
         name, equals, path = data.partition("=")
         if equals and name in RATED_SETS:

@@ -157,7 +157,7 @@ def _expanded(name: str) -> Iterator[str]:
 def _of_plugin(asked: Request) -> Dataset | None:
     """The dataset that a plug-in reads; None if it is left to the core.
 
-    Such data bring their task: that of plain tables for functions is none that was asked for.
+    Such data bring their task. That of plain tables for functions was not asked for by the user.
     """
     if asked.task is function_task():
         asked = replace(asked, task=None)
