@@ -7,8 +7,8 @@ Of each kind of file in the folders, pieces of 6 to 40 lines are taken as they a
 two paragraphs of prose: how many are damaged by a rule or control of the suite `general`, and in how many
 the paragraphs round them are taken for code. A piece begins at the start of a file or behind a blank line,
 outside comments over several lines; of one folder come a few files at most. Of HTML the tags must stay, not
-the words. The other side are the texts of `tests/core/prose_like_code.yaml` and of the bundled sets: in how
-many a line is taken for code.
+the words, and of Perl what is no documentation. The other side are the texts of
+`tests/core/prose_like_code.yaml` and of the bundled sets: in how many a line is taken for code.
 """
 
 import argparse
@@ -139,9 +139,11 @@ def damaged(texts: Sequence[str], whole: Sequence[Sequence[str]]) -> list[bool]:
 
 
 def kept_whole(piece: str, kind: str) -> list[str]:
-    """What must stay of a piece: its tags in HTML, else each of its lines."""
+    """What must stay of a piece: its tags in HTML, else each of its lines, but documentation in Perl."""
     if kind == "HTML":
         return re.findall(r"</?[a-z][^<>\n]*>", piece)
+    if kind == "Perl":
+        piece = re.sub(r"(?ms)^=\w.*?(?:^=cut$|\Z)", "", piece)
     return [line for line in piece.splitlines() if any(map(str.isalpha, line))]
 
 

@@ -298,12 +298,17 @@ def code_lines(lines: Sequence[str], plain: Sequence[bool]) -> list[bool]:
             marked[i] = marked[i + 1] = True
     _grow(lines, plain, marked)
     # A comment beside code, `# like this`, would elsewhere be a heading. Down and up, as several may follow.
-    for i in (*range(len(lines)), *reversed(range(len(lines)))):
-        above = i > 0 and marked[i - 1]
-        below = i + 1 < len(lines) and marked[i + 1]
-        if (above or below) and not plain[i] and _COMMENT.fullmatch(lines[i]):
+    stated = [i for i, line in enumerate(lines) if line.strip()]
+    for before, i, behind in [*_threes(stated), *_threes(stated)[::-1]]:
+        if (marked[before] or marked[behind]) and not plain[i] and _COMMENT.fullmatch(lines[i]):
             marked[i] = True
     return marked
+
+
+def _threes(places: Sequence[int]) -> Sequence[tuple[int, int, int]]:
+    """Each place between its neighbours; the first and the last have themselves on one side."""
+    before, behind = [*places[:1], *places], [*places[1:], *places[-1:]]
+    return list(zip(before, places, behind, strict=False))
 
 
 def _blocks(lines: Sequence[str], plain: Sequence[bool]) -> Iterator[tuple[int, int]]:
@@ -345,6 +350,8 @@ _PAIRS = (("/*", "*/"), ('"""', '"""'), ("'''", "'''"), ("<!--", "-->"))
 _OPENING = tuple(opening for opening, _ in _PAIRS)
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
 _HEREDOC = re.compile(r"<<[-~]?\s?([\"']?)([A-Z_]\w*)\1(?!\w)")
+_STARTED = re.compile(rf"{_HEREDOC.pattern}|\w ?= ?(?:\"\"\"|''')")
+"""The start of a here-document or a long string, which may be cut off."""
 
 
 def _enclosed(lines: Sequence[str]) -> Iterator[int]:
@@ -353,10 +360,11 @@ def _enclosed(lines: Sequence[str]) -> Iterator[int]:
     while i < len(lines):
         closing = _opened(lines[i])
         begins = lines[i].lstrip().startswith(_OPENING)
+        can_be_cut_off = begins or _STARTED.search(lines[i]) is not None
         last = None
         if closing:
             last = next((k for k in range(i + 1, len(lines)) if closing(lines[k])), None)
-        if closing and begins and last is None:  # it was cut off: up to the next blank line
+        if closing and can_be_cut_off and last is None:  # it was cut off: up to the next blank line
             last = next((k for k in range(i, len(lines) - 1) if not lines[k + 1].strip()), len(lines) - 1)
         if last is not None:
             yield from range(i, last + 1)
@@ -391,8 +399,21 @@ def _grow(lines: Sequence[str], plain: Sequence[bool], marked: list[bool]) -> No
         before = next((i for i in reversed(stated) if i < start), None)
         behind = next((i for i in stated if i >= end), None)
         follows, precedes = (i is not None and marked[i] for i in (before, behind))
-        if (follows or precedes) and _is_part(lines[start:end], between=follows and precedes):
+        is_mostly_code = 2 * sum(marked) > len(stated)
+        is_between = follows and precedes
+        if (follows or precedes) and (
+            _is_part(lines[start:end], between=is_between)
+            or (is_mostly_code and all(map(_is_label, lines[start:end])))
+        ):
             marked[start:end] = [True] * (end - start)
+
+
+_LABEL_WORDS = 3
+
+
+def _is_label(line: str) -> bool:
+    """Whether a line is a few words without the mark of a sentence, as `Syntax 2` before settings."""
+    return len(line.split()) <= _LABEL_WORDS and line.rstrip()[-1] not in ".!?,"
 
 
 def _is_part(lines: Sequence[str], *, between: bool) -> bool:

@@ -252,7 +252,7 @@ def _fixed_lines(lines: Sequence[str]) -> list[bool]:
         if fence:
             fixed[i] = True
             fence = "" if mark and mark[1].startswith(fence) else fence
-        elif mark:
+        elif mark and _is_fence(mark, lines[i + 1 :]):
             fixed[i], fence = True, mark[1]
         elif "|" in line and _TABLE_RULE.fullmatch(line):
             fixed[i] = table = True
@@ -265,6 +265,11 @@ def _fixed_lines(lines: Sequence[str]) -> list[bool]:
             if i and lines[i - 1].strip() and _UNDERLINE.fullmatch(line):  # a heading with `===` below it
                 fixed[i - 1] = fixed[i] = True
     return fixed
+
+
+def _is_fence(mark: re.Match[str], behind: Sequence[str]) -> bool:
+    """Whether a mark begins code: tildes without others behind them underline a heading."""
+    return mark[1][0] == "`" or any(line.strip().startswith(mark[1]) for line in behind)
 
 
 def _items(lines: Sequence[str], fixed: Sequence[bool]) -> Iterator[tuple[int, Span]]:

@@ -58,7 +58,7 @@ def harmless(text: str, rng: Random, *, lists: ListReader, language: str | None 
 _SURELY = 20
 """Words from which a text is surely in English, whatever was declared."""
 _CODE = re.compile(
-    r"```.*?(?:```|\Z)|`[^`\n]+`|</?\w[^<>\n]*>"
+    r"```.*?(?:```|\Z)|(?m:^)[ \t]*~~~[^~].*?\n[ \t]*~~~|`[^`\n]+`|</?\w[^<>\n]*>"
     r"|(?<![!-~])[!-~]*(?:://|\bwww\.|@|\\)[!-~]*|(?<!\S)[\w.~-]*/[\w./~-]+",
     re.S,
 )

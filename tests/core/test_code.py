@@ -69,6 +69,9 @@ FORMS = [
     '"""Words without their marks."""\n\nfrom text import words\n\n\ndef f(x):\n    return x',
     "cat <<'END'\nThe following files are new:\nEND",
     "/* All of these are in metres.\n * Those in feet are converted\n * by the reader. */",
+    'Syntax 3\n\nSection."Screen" {\n\tFile "/dev/card.conf"\n\tComment "The card"\n}',
+    "return <<'END';\nV104\nThe rest was cut off",
+    "example = '''\\\nThe first line of it\nand the second one",
     "seed, 0xdeadbeaf\n0, 0xedc95200e2bd\n1, 0x581d4e43b768",
 ]
 CODE = [PYTHON, JAVASCRIPT, SQL, HTML, C, DATA, *FORMS, "print('-' * 10)", "x = 5", "[1, 2, 3]"]
@@ -91,6 +94,7 @@ PROSE = [
     "Name: Anna\nCity: Bonn\nFood: rice",
     "red, green, blue\none, two, three\nhere, there, nowhere",
     "In 2019 [1] and 2020 [2], prices rose: see the table.",
+    "Soup\n\nServes 4\n\nWarm it up (x = 5 minutes).\n\nEnjoy it",
 ]
 PROSE_LIKE = [
     text

@@ -181,3 +181,10 @@ def test_any_text_is_restored_and_cut_in_order(text: str) -> None:
     assert -1 not in found
     assert all(mark_length(text, i) >= 0 for i in range(len(text)))
     assert all(a <= b for a, b in pairwise(sorted(found)))
+
+
+def test_tildes_that_underline_a_heading_begin_no_code() -> None:
+    text = "Lexers\n~~~~~~\n\nThey read one language each."
+    assert masked(text).text.endswith("They read one language each.")
+    fenced = "~~~\nx = 1\n~~~\n\nThey read one language each."
+    assert "x = 1" not in masked(fenced).text

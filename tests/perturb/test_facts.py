@@ -534,6 +534,15 @@ def test_any_text_gets_a_changed_text_or_a_reason(text: str, seed: int) -> None:
         assert 1 <= made.made <= made.asked == 2
 
 
+def test_a_table_of_one_row_has_no_foreign_fact() -> None:
+    text = "Anna Keller met Bob Stone in Leeds. The house cost 12 euros there."
+    example = Example("x", f"{text} It rained.", text)
+    rule, others = RULES["foreign_facts"], Others([example], 0, "one").of(example)
+    for seed in range(20):
+        with pytest.raises(NotApplicable, match="no fitting sentence"):
+            rule(text, random.Random(seed), example=example, others=others, lists=read_list, k=1)
+
+
 def test_a_foreign_fact_is_of_another_text_and_of_the_names_in_this_one() -> None:
     made = 0
     for example in REPORTS:
