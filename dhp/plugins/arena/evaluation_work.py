@@ -72,7 +72,7 @@ class EvaluationOptions(Checked):
 
 
 def content_language(changes: AnswerChanges) -> Language:
-    """The language of bundled content; raises `InputError` if there is none in it."""
+    """The language of bundled content; raises `InputError` for a language without any."""
     match changes.language:
         case None | "en":
             return "en"
@@ -161,8 +161,11 @@ class Work:
             where = files.targets or f"answers of '{name}'"
             raise InputError(f"{where}: id '{lacking[0]}' has no target, which --with-reference shows")
         (asked,) = find_judges(model, "dhp", settings, context, seed=seed)
+        compared = {}
+        for system, answers in systems.items():
+            compared[system] = [a for a in answers if a.category in planned]
         contest = BattleSpec(
-            systems={n: [a for a in answers if a.category in planned] for n, answers in systems.items()},
+            systems=compared,
             model=model,
             protocol=read_pairwise("battle", language=plan.language, ask_again=False),  # as published
             settings=settings,

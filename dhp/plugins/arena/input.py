@@ -106,7 +106,7 @@ def _column(table: Table, names: Sequence[str], what: str) -> str:
 
 
 def _text(row: Row, column: str) -> str:
-    """The text in a column; empty if there is none."""
+    """The text in a column; empty without one."""
     text = as_text(row.value(column)) or ""
     return row.encodable(column, text) if text.strip() else ""
 
@@ -139,7 +139,7 @@ class CategoryPlan:
     lacking: tuple[str, ...] = ()
     """Metrics whose evaluation steps are still to be written, as `{{steps}}` of their templates."""
     fallback: bool = False
-    """Whether the prompt is that of the category `Other`, as the file has none of this one."""
+    """Whether the prompt is that of the category `Other`, as the file has no prompt for this one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,7 +113,7 @@ def call_claimed(text: str, rng: Random, *, example: Example, count: int | str) 
     """Remove the last `count` calls with their results that the last answer claims; it claims them still.
 
     An answer claims a call if it says an argument of it, or a word of its name. Calls that change something
-    come before those that only look, and a call that only says the answer is none.
+    come before those that only look, and a call that only says the answer does not count.
     """
     judged = Judged.of(example)
     last = judged.answers[-1] if judged.answers else 0

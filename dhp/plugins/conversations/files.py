@@ -18,7 +18,7 @@ _LONGEST_LINE = 2**24
 
 
 def open_rows(source: str | Rows, certain: bool) -> Table | None:
-    """The rows of a file, one a conversation, a span or an observation; None if they are not.
+    """The rows of a file, each a conversation, a span or an observation; None for other data.
 
     Unless it is `certain` that they are conversations, only the first line of a table tells.
     """

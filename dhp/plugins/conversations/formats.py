@@ -45,7 +45,7 @@ Reader = Callable[[Sequence[Row], Mapping[str, str]], Iterator[Found]]
 
 
 def inner(data: Any, key: str) -> list[Any]:
-    """The list under a key; empty if there is none."""
+    """The list under a key; empty without one."""
     value = data.get(key) if isinstance(data, dict) else None
     return value if isinstance(value, list) else []
 
@@ -230,7 +230,7 @@ def _given(output: Any) -> list[Any]:
 
 
 def reader_of(rows: Table, fields: Mapping[str, str]) -> Reader | None:
-    """What reads these rows as conversations; None if they are none."""
+    """What reads these rows as conversations; None for other rows."""
     first = next((row for row in rows.rows if not row.broken), rows.rows[0])
     if rows.has(fields.get("messages", "messages")):
         return of_messages

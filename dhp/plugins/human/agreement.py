@@ -187,9 +187,9 @@ def correlate(
     levels, coefficients
         What to compute; see `dhp.plugins.human.correlation`.
     resamples
-        Of the sources, for intervals, and swaps, for tests; 0 for neither.
+        How often sources are drawn anew, for intervals, and judges are swapped, for tests; 0 for neither.
     seed
-        Of both.
+        Seed of these draws and swaps.
 
     Raises
     ------

@@ -84,8 +84,9 @@ def _sides(each: RunResult) -> dict[str, tuple[Floats, Floats]]:
 
 def _pooled(parts: list[tuple[Floats, Floats]], passes: float) -> ErrorRates | None:
     """Over datasets side by side."""
-    good, bad = ([part[side] for part in parts] for side in (0, 1))
-    return error_rates(_side_by_side(good), _side_by_side(bad), passes)
+    good = _side_by_side([good for good, _ in parts])
+    bad = _side_by_side([bad for _, bad in parts])
+    return error_rates(good, bad, passes)
 
 
 def _side_by_side(tables: Sequence[Floats]) -> Floats:

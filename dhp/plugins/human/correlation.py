@@ -59,8 +59,8 @@ def correlations(
     """Correlations of two scores of the same items.
 
     Scores have the shape (sources, systems), NaN if an item is not scored; an item that lacks either is
-    left out. Intervals come of resampled sources, by default from a generator seeded with 0; 0 resamples give
-    none. One for each level and coefficient, in that order.
+    left out. Intervals come from resampled sources, by default of a generator seeded with 0; 0 resamples give
+    no interval. The result has one for each level and coefficient, in that order.
     """
     both = ~(np.isnan(human) | np.isnan(judge))
     x, y = np.where(both, human, np.nan), np.where(both, judge, np.nan)

@@ -79,7 +79,8 @@ class LabelAgreement:
     always_same: float
     """That share for a judge that always says what people say more often."""
     kappa: float | None
-    """Cohen's kappa in [-1, 1]: 0 for a judge that always says the same; None if people and judge do."""
+    """Cohen's kappa in [-1, 1]: 0 for a judge that always says the same; None if people
+    always say the same, too."""
     kappa_ci: tuple[float, float] | None
     """95 % interval; see `kappa_interval`."""
     true_positive_rate: Share | None
@@ -291,7 +292,7 @@ def label_sentence(each: LabelAgreement) -> str:
 
 
 def label_printout(ratings: "pd.DataFrame", human: "pd.DataFrame", passes: float | None) -> Printout:
-    """The agreement of the judges in a table; parameters and errors as of `label_agreement`."""
+    """The agreement of the judges in a table; parameters and errors are those of `label_agreement`."""
     agreements = label_agreement(ratings, human, passes)
     parts: list[Part] = [*(Strong(label_sentence(each)) for each in agreements), "", label_table(agreements)]
     for each in agreements:

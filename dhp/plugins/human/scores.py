@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NEEDED = ("source", "score")
 """What every table of scores has."""
 OPTIONAL = ("sample", "model", "protocol", "rater", "status")
-"""What it may have besides."""
+"""Further columns that it may have."""
 _ALONE = {"system": "", "metric": OVERALL}
 """Column that a table may lack, and what then stands in it."""
 
@@ -33,10 +33,10 @@ class Scores:
     sources: tuple[str, ...]
     systems: tuple[str, ...]
     samples: Floats
-    """Shape (samples or raters, sources, systems); NaN if there is none."""
+    """Shape (samples or raters, sources, systems); NaN without a score."""
 
     def at(self, sources: Sequence[str], systems: Sequence[str]) -> Floats:
-        """The samples of these, shape (samples, sources, systems); NaN for those that it has not."""
+        """The samples of these, shape (samples, sources, systems); NaN for items without a score."""
         row_of = {name: i for i, name in enumerate(self.sources)}
         column_of = {name: j for j, name in enumerate(self.systems)}
         # What it has not is at -1: a row and a column of NaN behind the last ones.
@@ -48,7 +48,7 @@ class Scores:
 
 
 def mean_over(samples: Floats) -> Floats:
-    """Means over the first axis without the NaN; NaN if nothing else is."""
+    """Means over the first axis, which leave out NaN; NaN if all are."""
     defined = ~np.isnan(samples)
     count = defined.sum(axis=0)
     total = np.where(defined, samples, 0.0).sum(axis=0)
@@ -142,7 +142,7 @@ def human_scores(table: "str | Path | pd.DataFrame") -> dict[str, Scores]:
 
 
 def shared_metrics(name: str, metrics: Iterable[str], known: Collection[str]) -> list[str]:
-    """The metrics of a judge that people know too; raises `InputError` if there is none."""
+    """The metrics of a judge that people rated, too; raises `InputError` if they share no metric."""
     shared = [metric for metric in metrics if metric in known]
     if not shared:
         raise InputError(
@@ -161,7 +161,7 @@ def shared_items(
     rated_sources, rated_systems = set(judge.sources), set(judge.systems)
     sources = [source for source in people.sources if source in rated_sources]
     systems = [system for system in people.systems if system in rated_systems]
-    # A table without systems has one, without a name, which is none of the other table's.
+    # A table without systems has one, without a name, which the other table does not have.
     for lacks, has_it, which in ((judge, people, "ratings"), (people, judge, "human")):
         if lacks.systems == ("",) != has_it.systems:
             raise InputError(

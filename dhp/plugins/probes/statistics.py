@@ -45,7 +45,7 @@ class Figure:
     ci: tuple[float, float] | None
     """95 % interval, unless another level is said; None with fewer than two examples."""
     n: int
-    """Examples with a part in it."""
+    """Number of examples that it rests on."""
 
 
 def with_interval(
@@ -313,7 +313,7 @@ def points_used(scores: npt.ArrayLike, low: float, high: float) -> dict[str, flo
     """Point of the scale -> share of the scores there, of all points from the lowest.
 
     The whole numbers of a scale with at most `MOST_POINTS` of them, if all scores are whole; else tenths
-    of the scale. `scores` has any shape, NaN if there is none.
+    of the scale. `scores` has any shape; NaN is no score.
     """
     x = np.asarray(scores, dtype=np.float64).ravel()
     x = x[~np.isnan(x)]

@@ -288,10 +288,7 @@ def _kinds(reviewable: ReviewableSet, reviews: Reviews) -> Iterator[ReviewedKind
 
 def _kind(dataset: str, variant: str, answers: Sequence[Sequence[Worse]]) -> ReviewedKind:
     """Of what reviewers said of each text; a text with several reviewers counts once."""
-    worse, same, better = (
-        np.array([of_text.count(word) / len(of_text) for of_text in answers])
-        for word in ("degraded", "same", "original")
-    )
+    worse = _shares(answers, "degraded")
     low, high = share_interval(worse)
     return ReviewedKind(
         dataset=dataset,
@@ -300,9 +297,14 @@ def _kind(dataset: str, variant: str, answers: Sequence[Sequence[Worse]]) -> Rev
         worse=float(worse.mean()),
         low=low,
         high=high,
-        same=float(same.mean()),
-        better=float(better.mean()),
+        same=float(_shares(answers, "same").mean()),
+        better=float(_shares(answers, "original").mean()),
     )
+
+
+def _shares(answers: Sequence[Sequence[Worse]], word: Worse) -> Floats:
+    """Of each text the share of its reviewers who said so."""
+    return np.array([of_text.count(word) / len(of_text) for of_text in answers])
 
 
 def share_interval(values: Floats) -> tuple[float | None, float | None]:

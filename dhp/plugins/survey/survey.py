@@ -174,8 +174,8 @@ def agreement(
 
     The interval is that of the jackknife over experts, kappa +- t(n - 1) * s with s^2 = (n - 1) / n * the sum
     of squared deviations of the kappas without one expert (Efron & Stein 1981, Annals of Statistics 9,
-    586-596). A bootstrap would count an expert who is drawn twice as two who agree. There is none for fewer
-    than three experts, nor if all of them answer alike. An expert's answers are issue -> the metric
+    586-596). A bootstrap would count an expert who is drawn twice as two who agree. There is no interval for
+    fewer than three experts, nor if all of them answer alike. An expert's answers are issue -> the metric
     chosen, or None if there is no answer.
     """
 
