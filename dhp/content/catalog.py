@@ -55,6 +55,8 @@ _FOLDERS = {
     "language of pairwise prompts": "protocols/pairwise/wording",
 }
 """Kind of content, as messages call it -> the folder of its files, one a name."""
+_DESCRIPTIONS = "descriptions"
+"""The word list that says what perturbers do."""
 _GIVEN_AS_FILES = ("task", "suite", "weights", "protocol", "pairwise protocol")
 """Kinds of which a user may give a file in place of a name."""
 
@@ -73,12 +75,13 @@ def names_of(kind: str) -> tuple[str, ...]:
 
 @functools.cache
 def _files_in(folders: tuple[Path, ...]) -> dict[str, Path]:
-    """Name -> file, sorted; what the package has goes before what a plug-in calls the same."""
+    """Name -> file, sorted; raises `InputError` for a name in two of the folders."""
     files: dict[str, Path] = {}
     for folder in folders:
-        for pattern in ("*.yaml", "*.jsonl"):
-            for path in folder.glob(pattern):
-                files.setdefault(path.stem, path)
+        for path in (*folder.glob("*.yaml"), *folder.glob("*.jsonl")):
+            if path.stem in files and path.stem != _DESCRIPTIONS:  # which each plug-in has of its own
+                raise InputError(f"{path}: has the name of {files[path.stem]}; must have another")
+            files.setdefault(path.stem, path)
     return dict(sorted(files.items()))
 
 
@@ -111,7 +114,7 @@ def _described() -> Descriptions:
     """What is known of all perturbers: each plug-in describes its own."""
     whole = Descriptions(descriptions={})
     for folder in _folders("word list"):
-        file = folder / "descriptions.yaml"
+        file = folder / f"{_DESCRIPTIONS}.yaml"
         if file.is_file():
             part = load_spec(file, Descriptions)
             whole.descriptions.update(part.descriptions)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import dhp
+from dhp.content import catalog
 from dhp.content.yaml_files import content_folder
 from dhp.core import plugins
 from dhp.core.errors import InputError
@@ -318,6 +319,15 @@ def test_every_target_of_ours_exists() -> None:
     for offer in targets:
         assert load_target(offer if isinstance(offer, str) else offer[0]) is not None
     assert "correlate" in dir(dhp)
+
+
+def test_content_of_one_name_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "perturbations").mkdir()
+    (tmp_path / "perturbations" / "general.yaml").write_text("suite: general")
+    others = (*plugins.plugins(), Plugin("mine", "x", content=tmp_path))
+    monkeypatch.setattr(catalog, "plugins", lambda: others)
+    with pytest.raises(InputError, match=r"general\.yaml: has the name of .*general\.yaml; must have"):
+        catalog.read_suite("general")
 
 
 @pytest.mark.parametrize(
