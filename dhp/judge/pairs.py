@@ -55,7 +55,7 @@ class PairVerdict:
     """1 where the first text of the pair is better, wherever it was shown; -1 the second; 0 a tie; None if
     there is no verdict."""
     status: RatingStatus | Literal["contradictory"] = "scored"
-    """`scored` where there is a verdict, else why there is none."""
+    """`scored` if there is a verdict, else why it is missing."""
     scores: tuple[float, float] | None = None
     """Scores of the first and the second text with `two-scores`, probabilities of their letters with
     `prob`."""
@@ -69,10 +69,9 @@ class PairVerdict:
 
 def majorities(verdicts: Sequence[PairVerdict], *, final: bool = False) -> tuple[int | None, int | None]:
     """What the answers in each order, given and swapped, say together; final words only if `final`."""
-    as_shown, swapped = (
-        majority(v.choice for v in verdicts if v.order == order and v.final == final) for order in ORDERS
-    )
-    return as_shown, swapped
+    counted = [v for v in verdicts if v.final == final]
+    as_shown = majority(v.choice for v in counted if v.order == "given")
+    return as_shown, majority(v.choice for v in counted if v.order == "swapped")
 
 
 def contradicting(verdicts: Sequence[PairVerdict]) -> tuple[str, str] | None:

@@ -181,7 +181,7 @@ def _off_the_scale(off: Sequence[Rating], task: Task, prompt_files: bool) -> str
 
 
 def _words(answers: Sequence[str]) -> str:
-    """The labels, worst first, that most answers hold; empty if they are none that are known."""
+    """The labels, worst first, that at least half of the answers hold; empty for words that are not known."""
     for pair in _PAIRS:
         words = "|".join(map(re.escape, pair.split()))
         bounded = re.compile(rf"(?<![a-z])(?:{words})(?![a-z])", re.I)

@@ -60,13 +60,14 @@ class Claims:
     def take(self, calls: Sequence[Collection[bytes]]) -> list[bool]:
         """Claim the calls that will bring replies for these keys; returns which of them are now one's own.
 
-        A call is another command's as long as that has claimed any of its keys, or when a reply to one has
-        come since they were looked up, or while a key is held. A claim that would hold for longer than any
-        is made for is none.
+        A call is another command's as long as that has claimed any of its keys, or if a reply to one has
+        come since they were looked up, or while a key is held. A claim that would hold for longer than
+        any that is made does not count.
         """
         self._active = time.monotonic()
         if self._store is None or not calls:
             return [True] * len(calls)
+        # The first row decides: what is held waits for a day, so that it is told before a claim of seconds.
         taken = "SELECT holder, advice FROM held WHERE key = ?1 UNION ALL "
         taken += "SELECT owner, '' FROM claims WHERE key = ?1 AND owner <> ?2 AND expires BETWEEN ?3 AND ?4"
         # Another command may have stored the reply since this one looked it up.

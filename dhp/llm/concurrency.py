@@ -6,10 +6,10 @@ import time
 from collections import deque
 
 _FIRST_WAIT = 0.5
-
-
 _LONGEST_WAIT = 60.0
+"""Seconds between which the longest wait grows, twice as long with each try."""
 _TRIES_WITHOUT_WAIT = 4
+"""Tries for which a server that asks for no wait is believed."""
 
 
 class AdaptiveConcurrency:
@@ -35,7 +35,7 @@ class AdaptiveConcurrency:
             try:
                 await turn
             except asyncio.CancelledError:
-                self._wake()
+                self._wake()  # the turn may have been given already: another one takes it
                 raise
         self._in_flight += 1
         return self._round
@@ -44,7 +44,7 @@ class AdaptiveConcurrency:
         """Give the place back and learn from how it went."""
         self._in_flight -= 1
         if overload:
-            if started == self._round:
+            if started == self._round:  # calls that were in flight together tell of one trouble
                 self._round += 1
                 self._troubled = True
                 self._limit = max(1.0, self._limit / 2)

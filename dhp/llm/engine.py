@@ -58,7 +58,7 @@ class Engine:
         self.cuts = CutPrompts(self.client.model, stops=not self.keep_going)
 
     def rows(self, request: Request, outcomes: Outcomes) -> list[tuple[object, ...]]:
-        """The replies among what came of a request, as the store takes them."""
+        """The replies among the outcomes of a request, as the store takes them."""
         return rows(request.keys, self.client.model, self.client.endpoint, outcomes, self.run)
 
 
@@ -126,7 +126,7 @@ class Workers:
         """
         outcomes: dict[int, Reply | Failure] = {}
         left = request.samples
-        while left:
+        while left:  # a server may give fewer samples than were asked for
             try:
                 came = await self._ask(request, left)
             except TakenOver:
@@ -334,6 +334,7 @@ class Workers:
 _LAST_SECONDS = 2.0
 """Longest wait for the calls in flight if a run is interrupted."""
 _SECONDS_A_WAIT = 1.0
+"""How often `on_wait` is called: progress is shown by it while no answer comes."""
 _WAITING_PER_PLACE = 2
 """Requests that wait for each place in flight, so that none falls idle."""
 
@@ -341,8 +342,8 @@ _WAITING_PER_PLACE = 2
 class EngineThread:
     """A pool of workers at work; use it as a context manager.
 
-    Requests go in by `submit`, what came of them comes out by `wait` and `ready`, in any order. The first
-    error that makes going on pointless is raised there, after what came before it.
+    Requests go in by `submit`, their outcomes come out by `wait` and `ready`, in any order. The first error
+    that makes going on pointless is raised there, after all that came before it.
     """
 
     def __init__(self, engine: Engine, on_wait: Callable[[], None]) -> None:

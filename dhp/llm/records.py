@@ -152,6 +152,6 @@ class Failure:
 
 
 Outcomes = Mapping[int, Reply | Failure]
-"""What came of samples, by their numbers."""
+"""Number of a sample -> its reply, or why there is none."""
 Answer = tuple[Request, Outcomes]
 """A request with one outcome for each of its samples."""

@@ -1,4 +1,8 @@
-"""Settings of language models: address, rate limits, cost."""
+"""Settings of language models: address, rate limits, cost.
+
+`ModelSettings` is what a user sets. `context` makes what all requests of a run share, `open` the client or
+the model in this process, and `filled` repeats the work while a filler answers its requests.
+"""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -185,7 +189,7 @@ class ModelSettings(Checked):
         filler = self.filler.open(context)
         context = replace(context, filler=filler)
         while True:
-            with suppress(Waiting):
+            with suppress(Waiting):  # raised by work that needs the answers of this round to go on
                 result = work(context)
                 filler.end()
                 return result

@@ -31,6 +31,7 @@ _ENDINGS = ("", "-wal", "-shm", "-journal")
 """Of the files that SQLite keeps beside each other."""
 _SCHEMA = 3
 _BUSY_SECONDS = 60.0
+"""How long another process may keep the file locked before that is a fault."""
 _UNSYNCED_SECONDS = 0.1
 """After the last sync; a reply that comes later is on disk at once, a power cut does not lose it."""
 _TABLE = """
@@ -90,6 +91,7 @@ class Store:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
             connection = self._local.connection = self._read() if self.read_only else self._open()
+            # A damaged text is found by its checksum; here it would be an error that ends the run.
             connection.text_factory = lambda data: data.decode(errors="surrogateescape")
             version = _version(connection)
             further = ["checksum" if version > 1 else "NULL", "answered_by" if version > 2 else "NULL"]
@@ -98,6 +100,7 @@ class Store:
 
     def _connect(self, query: str) -> sqlite3.Connection:
         address = f"{self._file.as_uri()}?{query}"
+        # No isolation level: transactions are begun and ended here, not by the module.
         return sqlite3.connect(address, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
 
     def _read(self) -> sqlite3.Connection:
@@ -116,7 +119,7 @@ class Store:
             raise sqlite3.OperationalError("its file system has no locks")
         connection = self._connect("mode=rwc")
         end = time.monotonic() + _BUSY_SECONDS
-        while not _logs_ahead(connection):
+        while not _logs_ahead(connection):  # another process may be opening the same new store
             if time.monotonic() > end:
                 raise sqlite3.OperationalError("its file system takes no write-ahead log")
             time.sleep(0.01)
@@ -395,7 +398,7 @@ def _positions(text: str) -> tuple[Position, ...]:
 
 
 def open_store(path: Path) -> Store:
-    """An existing store; raises `InputError` if there is none."""
+    """The store in a file; raises `InputError` if it does not exist."""
     if not path.is_file():
         raise InputError(f"{path}: does not exist")
     return Store(path, read_only=True)

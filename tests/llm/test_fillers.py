@@ -74,7 +74,7 @@ def settings(folder: Path, filler: object = None) -> dhp.ModelSettings:
 
 @pytest.mark.slow
 def test_a_filled_store_needs_no_call(tmp_path: Path) -> None:
-    way = {"n": 5, "progress": None}
+    way = {"n": 2, "progress": None}
     filler = ByHand(score)
     found = dhp.run("openai/later", "mini/summeval", settings=settings(tmp_path, filler), **way)
     assert found.ratings["scored"] == found.ratings["asked"] > 0
@@ -106,7 +106,7 @@ def test_texts_of_a_model_come_before_their_ratings(tmp_path: Path) -> None:
 
     filler = ByHand(says)
     parts = dhp.perturb_datasets(
-        "mini/summeval", n=3, perturb_model=PerturbModel("openai/w"), settings=settings(tmp_path, filler)
+        "mini/summeval", n=1, perturb_model=PerturbModel("openai/w"), settings=settings(tmp_path, filler)
     )
     assert any(text.text for part in parts for text in part.texts)
     assert {target.model.model for taken in filler.rounds for target, _ in taken} == {"openai/w"}

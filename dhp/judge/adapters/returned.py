@@ -29,12 +29,12 @@ RETURNS = (
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One score of one text, or why there is none."""
+    """One score of one text, or why it has no score."""
 
     status: RatingStatus
     value: float | None
     reason: str | None
-    """The judge's own reason for the score, or why there is none."""
+    """The judge's own reason for the score, or why it is missing."""
     is_verdict: bool = False
     """Whether it was a bool or a word for one: then the scale is 0 to 1."""
 
@@ -67,7 +67,7 @@ def read_outcomes(returned: object, name: str) -> dict[str, Outcome]:
 
 
 def _scores_by_metric(returned: Mapping[object, object]) -> Mapping[object, object]:
-    """The scores of a mapping `{metric: score}`; empty if it is none."""
+    """The scores of a mapping `{metric: score}`; empty for any other mapping."""
     if any(name in returned for name in (*_KEYS, *_VALUES)):
         return {}
     scores = {metric: score for metric, score in returned.items() if metric not in _REASONS}
@@ -135,7 +135,9 @@ def _outcome(value: object, reason: str | None) -> Outcome:
 def to_text(outcomes: Mapping[str, Outcome]) -> str:
     """Outcomes as they are stored."""
     # `dataclasses.asdict` takes five times as long, and every call passes here.
-    values = {name: {key: getattr(each, key) for key in each.__slots__} for name, each in outcomes.items()}
+    values = {}
+    for name, outcome in outcomes.items():
+        values[name] = {key: getattr(outcome, key) for key in outcome.__slots__}
     return json.dumps(values, ensure_ascii=False)
 
 

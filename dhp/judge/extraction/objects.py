@@ -98,9 +98,9 @@ _VOID = re.compile(rf"\W*(?:an? |only |just )?{any_of('void')}\W*", re.I)
 
 
 def _is_disputed(value: object, high: float) -> bool:
-    """Whether keys beside the rating say that it is none, is changed, or is on another scale.
+    """Whether keys beside the rating take it back, change it, or name another scale.
 
-    The one object within it, if there is one, belongs to the rating.
+    The keys of an object within it count, too, if there is only one.
     """
     if not isinstance(value, dict):
         return False
@@ -149,7 +149,7 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _decoded(text: str) -> Any:
-    """The value of a JSON text, also where it is written carelessly; None if it is none."""
+    """The value of a JSON text, also if it is written carelessly; None if it is no JSON at all."""
     if "{" not in text:
         return None
     for _ in range(_LAYERS):

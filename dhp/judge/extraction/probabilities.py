@@ -69,7 +69,7 @@ def expected_score(
     whole answer. Where the answer was to be the score alone, no position counts but the first, after spaces,
     marks and reasoning. An answer of another form gives no score, however likely numbers were. The mean is
     renormalised over the scale; the probability that fell elsewhere is `missing_mass`. Never called for the
-    form `mix`; errors as of `score_tokens`.
+    form `mix`; raises the same errors as `score_tokens`.
     """
     tokens = score_tokens(scale, form)
     pieces = [p.chosen.translate(_BYTES) for p in positions]

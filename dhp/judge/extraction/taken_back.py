@@ -55,7 +55,7 @@ _POINTS = frozenset("the these those all of other this that no any".split())
 
 
 def _is_a_number(word: str, number: float) -> bool:
-    """Whether a number in letters is one by the word before it: `the one` and `these two` are none."""
+    """Whether a word such as `one` is a number by the word before it: `the one`, `these two` are not."""
     return word in _BEFORE_ONE or (number > 1 and word not in _POINTS)
 
 
@@ -65,8 +65,8 @@ _LIST_MARK = re.compile(r"[.):] \S")
 def goes_on(text: str, behind: int, number: float, grammar: Grammar) -> bool:
     """Whether what follows a chosen value takes it back, or gives another value of the scale.
 
-    A value is given where a mark or a word of the closed list stands before it, and behind it nothing that
-    it counts: `Halo 3` and `3 errors` are none.
+    A number counts as a value if a mark or a word of the closed list stands before it, and behind it nothing
+    that it counts: `Halo 3` and `3 errors` give no value.
     """
     if "(" in text:  # blanks of the same length, so that places stay
         text = _ASIDE.sub(lambda aside: " " * len(aside[0]), text)

@@ -45,9 +45,9 @@ def read_verdict(answer: str, form: AnswerForm, *, scale: Scale = TEN) -> Extrac
     """Which text an answer says is better: 1 the one shown first, -1 the second, 0 a tie. Never raises.
 
     The verdict stands in brackets, behind a label, or in a sentence of the judge's own; or alone: in
-    `reason-first` in the last line, else at the beginning. All verdicts of the whole must agree, of which
-    one that is marked as final decides; else there is none, and in a `bare` answer they are contradictory.
-    `scale` is that of the scores in `two-scores`.
+    `reason-first` in the last line, else at the beginning. A verdict that is marked as final decides; without
+    one all verdicts must agree, or the answer is unparsed (`bare`: contradictory). `scale` is that of the
+    scores in `two-scores`.
     """
     shown = readable(answer)
     if isinstance(shown, Extracted):
@@ -130,7 +130,7 @@ def _brackets_at_end(words: str) -> Iterator[_Verdict]:
 
 
 _PLACE = re.compile(r"\W*\d[.)] ")
-"""The mark of a ranking, as of `2. A`"""
+"""The mark of a place in a ranking: `2. A`"""
 _REST = re.compile(r"[\s.!)\"'\]*]{0,8}")
 
 

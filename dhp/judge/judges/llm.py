@@ -193,7 +193,7 @@ class LlmJudge(Judge):
         return prompts
 
     def remedy(self, ratings: Sequence[Rating], task: Task) -> str:
-        """One answer without a score, why there is none in such answers, and what most likely helps."""
+        """How many answers have no score, one of them, and what most likely helps."""
         helps = remedy(
             ratings,
             task,
@@ -416,7 +416,7 @@ def shown_texts(candidate: Candidate) -> tuple[str, ...]:
 
 
 def _words(request: Request, reply: Reply) -> str | None:
-    """What is kept of an answer: its text, or why there is none."""
+    """What is kept of an answer: its text, or why it has no text."""
     if not reply.text and reply.finish == "length":
         return f"(no text within {request.params.max_tokens} tokens)"
     if not reply.text and reply.finish == ONLY_REASONING:

@@ -1,4 +1,9 @@
-"""Judges without a model: constant and random baselines, and mocks with dials."""
+"""Judges without a model: constant and random baselines, and mocks with dials.
+
+A mock judge knows which text is damaged, and how. Its rating is the quality of the example, less what its
+dials take off for the damage, mapped by its style, with noise, rounded to a step and put on the scale of the
+metric: so tests and examples know beforehand what a run must find.
+"""
 
 import difflib
 import functools

@@ -1,4 +1,8 @@
-"""A text as the surface judge reads it: sentences of words, their stems, and the numbers."""
+"""A text as the surface judge reads it: sentences of words, their stems, and the numbers.
+
+`Text` writes what means the same in one way, splits it into sentences and words, and looks at each only when
+asked. Sentences and words are kept: most of those of a degraded copy are those of its original.
+"""
 
 import functools
 import re

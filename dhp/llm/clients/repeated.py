@@ -14,10 +14,13 @@ _LEAST = 20
 
 def without_request(message: str, messages: Iterable[Mapping[str, Any]]) -> str:
     """The message of an error with `…` in place of what it repeats of the messages of its request."""
-    asked = [_WORD.findall(str(each.get("content"))) for each in messages]
-    known = {tuple(words[i : i + _IN_A_ROW]) for words in asked for i in range(len(words) - _IN_A_ROW + 1)}
+    known: set[tuple[str, ...]] = set()
+    for each in messages:
+        asked = _WORD.findall(str(each.get("content")))
+        known.update(tuple(asked[i : i + _IN_A_ROW]) for i in range(len(asked) - _IN_A_ROW + 1))
     words = [*_WORD.finditer(message)]
-    marks = [tuple(word[0] for word in words[i : i + _IN_A_ROW]) in known for i in range(len(words))]
+    texts = [word[0] for word in words]
+    marks = [tuple(texts[i : i + _IN_A_ROW]) in known for i in range(len(texts))]
     kept, end = [], 0
     for first, last in _runs(marks):
         start, stop = words[first].start(), words[last + _IN_A_ROW - 1].end()

@@ -305,7 +305,7 @@ _DEPTH_OF_ERRORS = 2
 
 
 def problem_inside(body: bytes) -> Problem | None:
-    """The error that some servers send with status 200 instead of choices; None if there is none."""
+    """The error that some servers send with status 200 instead of choices; None for an answer."""
     if _CHOICES.search(body) and b'"error"' not in body:
         return None  # the usual answer is not decoded twice
     try:
@@ -490,7 +490,7 @@ def _part(part: object) -> str:
 
 
 def _positions(logprobs: object) -> tuple[Position, ...] | None:
-    """The log-probabilities; None if there are none, or a token has none in a known form.
+    """The log-probabilities; None if they are missing, or those of a token have an unknown form.
 
     Empty if a server gives a list without any, which is not the same as giving none.
     """

@@ -192,8 +192,6 @@ def test_a_judge_that_always_raises_is_asked_a_few_times() -> None:
 def test_the_scale_must_be_known() -> None:
     with pytest.raises(InputError, match=r"returned 0.5, and its scale is not known; .*0\.\.1"):
         rated(lambda outputs: 0.5, JudgeSettings())
-    with pytest.raises(InputError, match="returned no score for the first 5 texts"):
-        rated(lambda outputs: None, JudgeSettings())
     task, ratings = rated(lambda outputs: "original" in outputs, JudgeSettings())
     assert (task.metrics[0].scale.min, task.metrics[0].scale.max) == (0, 1)
     assert scores(ratings) == {0.0, 1.0}

@@ -194,7 +194,7 @@ def test_prob_reads_the_likelier_letter_and_keeps_the_shares() -> None:
 
 
 def test_prob_without_probabilities_is_one_clear_line() -> None:
-    with pytest.raises(InputError, match="gives no log-probabilities; allowed: `extraction` parse"):
+    with pytest.raises(InputError, match="log-probabilities"):
         list(judge(longer, extraction="prob").verdicts(PAIRS, TASK))
 
 
