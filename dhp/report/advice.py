@@ -1,8 +1,15 @@
-"""Notes on how the figures of a result came about, and advice on what to do next."""
+"""Notes on how the figures of a result came about, and advice on what to do next.
+
+`advice` asks each topic (a function `_about_...`) what it has to say of the results of one judge, in the
+order of the list `_TOPICS`, the most pressing first. Advice that `warns` also stands in a terminal, as a
+note: `warnings` joins it with the warnings of the results, and says once what holds of several judges.
+`notes` are remarks on a single result.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from dhp.analysis.control_state import CONTROL_PAIRS
 from dhp.analysis.kinds import ONE_LEVEL
@@ -10,7 +17,7 @@ from dhp.analysis.ratings import without_score
 from dhp.analysis.results import FEWEST_PAIRS, Result, VariantResult, about
 from dhp.content.catalog import bundled_names, kind_name, variant_name
 from dhp.core.plugins import load_target, offered
-from dhp.core.records import ASKED_AGAIN, parse_variant
+from dhp.core.records import ASKED_AGAIN
 from dhp.report.findings import by_judge
 from dhp.report.labels import listed, percent, shortened, style_words
 
@@ -45,7 +52,10 @@ class Advice:
 
 def advice(results: Sequence[Result]) -> list[Advice]:
     """What to do about the results of one judge, the most pressing first."""
-    return [piece for topic in (*_OF_ALL, *_TOPICS) for piece in topic(_heeded(topic, results))]
+    pieces: list[Advice] = []
+    for topic in (*_OF_ALL, *_TOPICS):
+        pieces += topic(_heeded(topic, results))
+    return pieces
 
 
 def warnings(results: Sequence[Result]) -> list[str]:
@@ -61,12 +71,21 @@ def warnings(results: Sequence[Result]) -> list[str]:
     several = len(judges) > 1
     lines = [f"{warning}{_of(of, results, several=several)}" for warning, of in by_note.items()]
     for topic in (*_OF_ALL, *_TOPICS):
-        of_topic = {judge: _heeded(topic, of) for judge, of in judges.items()}
-        concerned = [judge for judge, of in of_topic.items() if any(piece.warns for piece in topic(of))]
+        concerned: list[str] = []
+        every: list[Result] = []
+        for judge, of in judges.items():
+            heeded = _heeded(topic, of)
+            if _warnings_of(topic, heeded):
+                concerned.append(judge)
+                every += heeded
         about = f"{_judges_in_words(concerned, len(judges))}: " if len(concerned) < len(judges) else ""
-        every = [each for judge in concerned for each in of_topic[judge]]
-        lines += [f"{about}{piece.text}" for piece in topic(every) if piece.warns]
+        # Asked anew about all of them, as the text of advice names sets and counts.
+        lines += [f"{about}{text}" for text in _warnings_of(topic, every)]
     return list(dict.fromkeys(lines))
+
+
+def _warnings_of(topic: "_Topic", results: Sequence[Result]) -> list[str]:
+    return [piece.text for piece in topic(results) if piece.warns]
 
 
 def _heeded(topic: "_Topic", results: Sequence[Result]) -> list[Result]:
@@ -94,7 +113,8 @@ def _of(some: Sequence[Result], every: Sequence[Result], *, several: bool) -> st
     """The results concerned, in brackets; empty for all of them."""
     if len(some) == len(every):
         return ""
-    return f" [{'; '.join(f'{e.judge} on {e.dataset}' if several else e.dataset for e in some)}]"
+    names = [f"{each.judge} on {each.dataset}" if several else each.dataset for each in some]
+    return f" [{'; '.join(names)}]"
 
 
 def _has_model(results: Sequence[Result]) -> bool:
@@ -107,6 +127,7 @@ def _about_reading(results: Sequence[Result]) -> Iterable[Advice]:
         ratings.update(each.ratings)
     causes = _unscored(ratings)
     if causes:
+        # Calls that failed need another remedy than answers that cannot be read: most of them decide.
         failed = 2 * ratings["failed"] > ratings["asked"] - ratings["scored"]
         yield Advice(f"{'See why calls fail' if failed else 'Make all answers readable'}: {causes}.")
     unsure = [each for each in results if (each.missing_mass or 0.0) > _MISSING]
@@ -126,15 +147,15 @@ def _about_constants(results: Sequence[Result]) -> Iterable[Advice]:
 def _about_controls(results: Sequence[Result]) -> Iterable[Advice]:
     alarmed = [each for each in results if each.alarms]
     if alarmed:
-        what = listed(list(dict.fromkeys(variant_name(r.variant) for e in alarmed for r in e.alarms)))
+        lowering = chain.from_iterable(each.alarms for each in alarmed)
         remedy = (
             "Say in the prompt what must not count" if _has_model(results) else "Do not let it decide alone"
         )
-        yield Advice(f"{remedy}: {what} lower its score{on(alarmed, results)}.")
-    raised = [variant_name(row.variant) for e in results for row in e.attacks if row.state.is_raised]
+        yield Advice(f"{remedy}: {_names(lowering)} lower its score{on(alarmed, results)}.")
+    attacks = chain.from_iterable(each.attacks for each in results)
+    raised = [row for row in attacks if row.state.is_raised]
     if raised:
-        names = listed(list(dict.fromkeys(raised)))
-        yield Advice(f"Do not use it where writers know of it: its scores rise with {names}.")
+        yield Advice(f"Do not use it where writers know of it: its scores rise with {_names(raised)}.")
     unknown = [each for each in results if each.control is None and each.statistics != "paper"]
     if unknown:
         text = f"Harmless edits were not judged{on(unknown, results)}: false alarms stay unseen."
@@ -143,14 +164,18 @@ def _about_controls(results: Sequence[Result]) -> Iterable[Advice]:
 
 def _about_comparison_with_controls(results: Sequence[Result]) -> Iterable[Advice]:
     compared = [each for each in results if each.control is not None]
-    alike = _kinds(row for each in compared for row in each.damage if _alike(row))
+    alike = _kinds(filter(_alike, _damage(compared)))
     if alike:
         text = f"{_shortened(alike)} cannot be told from harmless edits yet"
         yield Advice(f"Rate more texts: {text}.", warns=True)
-    untested = [each for each in results if _untested(each)]
+    untested: list[Result] = []
+    pairs: dict[str, None] = {}
+    for each in results:
+        if each.control is not None and each.control.state.untested:
+            untested.append(each)
+            pairs[str(each.control.n)] = None
     if untested:
-        counts = listed(list(dict.fromkeys(str(e.control.n) for e in untested if e.control is not None)))
-        text = f"a test of harmless edits takes {CONTROL_PAIRS} pairs, there are {counts}"
+        text = f"a test of harmless edits takes {CONTROL_PAIRS} pairs, there are {listed(list(pairs))}"
         yield Advice(f"Rate more texts{on(untested, results)}: {text}.")
 
 
@@ -160,16 +185,13 @@ def _alike(row: VariantResult) -> bool:
     return above and row.state.is_open and row.n >= FEWEST_PAIRS
 
 
-def _untested(result: Result) -> bool:
-    return result.control is not None and result.control.state.untested
-
-
 def _about_weak_kinds(results: Sequence[Result]) -> Iterable[Advice]:
-    rows = [row for each in results for row in each.damage if _is_weak(row)]
+    every = _damage(results)
+    rows = list(filter(_is_weak, every))
     kinds = _kinds(rows)
     if not kinds:
         return
-    if len(kinds) > 1 and all(_is_weak(row) for each in results for row in each.damage):
+    if len(kinds) > 1 and len(rows) == len(every):
         yield Advice(
             f"Use another {'prompt or model' if _has_model(results) else 'judge'}: no kind is noticed."
         )
@@ -178,20 +200,19 @@ def _about_weak_kinds(results: Sequence[Result]) -> Iterable[Advice]:
         yield Advice(f"Name {_shortened(kinds)} in the prompt, and {more} the score.")
     else:
         yield Advice(f"Add a check or a second judge for {_shortened(kinds)}.")
-    tied = [c.tied for row in rows for c in row.metrics.values() if c.tied is not None]
-    if _has_model(results) and tied and sum(tied) / len(tied) >= _TIED:
+    cells = chain.from_iterable(row.metrics.values() for row in rows)
+    tied = [cell.tied for cell in cells if cell.tied is not None]
+    mean_tied = sum(tied) / len(tied) if tied else 0.0
+    if _has_model(results) and mean_tied >= _TIED:
         yield Advice(
-            f"Ask for a finer answer: {percent(sum(tied) / len(tied))} of its scores there are tied. A finer "
+            f"Ask for a finer answer: {percent(mean_tied)} of its scores there are tied. A finer "
             "scale, several samples or scores by probability show small drops."
         )
-    seen = {kind_name(r.variant) for e in results for r in e.damage if _is(r, "major") and r.state.is_good}
-    minor = [kind for kind in _kinds(r for r in rows if _is(r, "minor") and _is_weak(r)) if kind in seen]
+    seen = _kinds(row for row in every if row.degree == "major" and row.state.is_good)
+    missed = _kinds(row for row in rows if row.degree == "minor")
+    minor = [kind for kind in missed if kind in seen]
     if minor:
         yield Advice(f"Major damage of {_shortened(minor)} is noticed: `--doses` finds from which dose on.")
-
-
-def _is(row: VariantResult, degree: str) -> bool:
-    return parse_variant(row.variant).degree == degree
 
 
 def _is_weak(row: VariantResult) -> bool:
@@ -201,11 +222,12 @@ def _is_weak(row: VariantResult) -> bool:
 
 
 def _about_number(results: Sequence[Result]) -> Iterable[Advice]:
-    open_ = [(each, row) for each in results for row in each.damage if row.state.is_open]
-    decidable = [(each, row) for each, row in open_ if row.n_to_decide is not None]
     bundled_sets = bundled_names()
-    bundled = [(each, row) for each, row in decidable if each.dataset in bundled_sets]
-    of_the_user = [pair for pair in decidable if pair not in bundled]
+    bundled: list[tuple[Result, VariantResult]] = []
+    of_the_user: list[tuple[Result, VariantResult]] = []
+    for each in results:
+        decidable = [row for row in each.damage if row.state.is_open and row.n_to_decide is not None]
+        (bundled if each.dataset in bundled_sets else of_the_user).extend((each, row) for row in decidable)
     for pairs in (of_the_user, bundled):
         if not pairs:
             continue
@@ -241,14 +263,23 @@ def _about_scale(results: Sequence[Result]) -> Iterable[Advice]:
 
 
 def _about_harder_damage(results: Sequence[Result]) -> Iterable[Advice]:
-    rows = [row for each in results for row in each.damage]
+    rows = _damage(results)
     if rows and all(row.state.is_good for row in rows):
         attacks = "" if any(each.attacks for each in results) else " and attacks (`--attacks`)"
         yield Advice(f"Try smaller damage (`--doses`){attacks}: all that was tried is noticed.")
 
 
+def _damage(results: Sequence[Result]) -> list[VariantResult]:
+    """The kinds of damage of all results."""
+    return list(chain.from_iterable(each.damage for each in results))
+
+
 def _kinds(rows: Iterable[VariantResult]) -> list[str]:
     return list(dict.fromkeys(kind_name(row.variant) for row in rows))
+
+
+def _names(rows: Iterable[VariantResult]) -> str:
+    return listed(list(dict.fromkeys(variant_name(row.variant) for row in rows)))
 
 
 def _by_kind(rows: Iterable[tuple[Result, VariantResult]]) -> dict[str, list[Result]]:
@@ -288,7 +319,10 @@ def notes(result: Result) -> list[str]:
 
 def notes_of_plugins(result: Result) -> list[str]:
     """What plug-ins have to say of a result."""
-    return [line for target in offered("notes").values() for line in load_target(target)(result)]
+    lines: list[str] = []
+    for target in offered("notes").values():
+        lines += load_target(target)(result)
+    return lines
 
 
 def _notes_on_pairs(result: Result) -> list[str]:
@@ -333,8 +367,11 @@ def _notes_on_judge(result: Result) -> list[str]:
     for metric, figures in result.repeats.items():
         if (figures["dominance"] or 0.0) > _DOMINANT:
             remarks.append(f"{metric}: {figures['dominance']:.0%} of all its scores are the same one")
-    for word in dict.fromkeys(word for style in result.styles.values() for word in style.words or ()):
-        metrics = [m for m, style in result.styles.items() if word in (style.words or ())]
+    metrics_of: dict[str, list[str]] = {}
+    for metric, style in result.styles.items():
+        for word in style.words or ():
+            metrics_of.setdefault(word, []).append(metric)
+    for word, metrics in metrics_of.items():
         remarks.append(f"response style: {word} ({_STYLES[word]}): {', '.join(metrics)}")
     mean = _mean_halo(result)
     if mean is not None and mean > _HALO:
@@ -373,7 +410,8 @@ def _tied_by_rounding(result: Result) -> float | None:
     Two expected levels are hardly ever equal unless the probabilities are rounded.
     """
     decides = set(result.rules) == {"prob"} and result.missing_mass is None and not result.pairs
-    cells = [cell for row in result.variants for cell in row.metrics.values() if cell.tied is not None]
+    every = chain.from_iterable(row.metrics.values() for row in result.variants)
+    cells = [cell for cell in every if cell.tied is not None]
     read = sum(cell.n - cell.unread for cell in cells)
     if not decides or not read:
         return None
@@ -389,7 +427,8 @@ def _unscored(ratings: Mapping[str, int]) -> str:
 
 def _mean_halo(result: Result) -> float | None:
     """Mean correlation of two different metrics on degraded texts, if all of them are defined."""
-    table = result.halo.get("degraded", {})
-    correlations = [r for one, row in table.items() for other, r in row.items() if other != one]
+    correlations: list[float | None] = []
+    for metric, row in result.halo.get("degraded", {}).items():
+        correlations += [r for other, r in row.items() if other != metric]
     known = [r for r in correlations if r is not None]
     return sum(known) / len(known) if known and len(known) == len(correlations) else None

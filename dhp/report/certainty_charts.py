@@ -43,11 +43,10 @@ def asking_drawing(asking: Asking, of: str) -> Drawing:
         axes.set_title("damaged texts that still pass", fontsize=9.5, color=COLOURS["ink"], loc="left")
         page.legend(loc="outside right center", frameon=False, fontsize=8)
 
-    rows = [
-        {"asked": share, "of": name, "share": value}
-        for name, values in lines.items()
-        for share, value in zip(shares, values, strict=True)
-    ]
+    rows: list[dict[str, object]] = []
+    for name, line in lines.items():
+        asked = zip(shares, line, strict=True)
+        rows += [{"asked": share, "of": name, "share": value} for share, value in asked]
     words = f"What goes wrong by the share of texts that go to a person; {asking_sentence(asking)}."
     return Drawing(f"asking {of}", draw, 7.2, 2.8, words, rows)
 

@@ -1,4 +1,9 @@
-"""Charts as inline pictures by matplotlib, and curves of runs with doses."""
+"""Charts as inline pictures by matplotlib, and curves of runs with doses.
+
+Each chart is first a `Drawing`: a function that draws it, its size, words for those who cannot see it, and
+its figures as rows. `drawn` makes a picture of it for a page, `dhp.report.figures` files for a paper. On a
+page the colours of a picture are variables of the style sheet, so that it follows the light or dark theme.
+"""
 
 import io
 import math
@@ -6,6 +11,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -75,6 +81,7 @@ def drawn(draw: Callable[["Figure"], None], width: float, height: float, descrip
     assert box is not None
     inner = text[text.index(">", text.index("<svg")) + 1 :]
     inner = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", inner, flags=re.DOTALL)
+    # Of the many ids that matplotlib gives, those that nothing refers to would only make the page longer.
     used = set(re.findall(r"#([\w.-]+)[)\"]", inner))
     inner = re.sub(r' id="([^"]*)"', lambda match: match[0] if match[1] in used else "", inner)
     inner = _small(re.sub(r"font-family: [^;\"]*;? ?", "", inner))
@@ -118,8 +125,9 @@ def _small(svg: str) -> str:
         svg,
     )
     svg = re.sub(r">\s+<", "><", svg)
-    while (less := _BARE.sub(r"\1", svg)) != svg:
-        svg = less
+    before = ""
+    while svg != before:  # a group may hold groups alone, which go first
+        before, svg = svg, _BARE.sub(r"\1", svg)
     return svg
 
 
@@ -175,27 +183,30 @@ def discernment_drawings(results: Sequence[Result]) -> list[Drawing]:
 
 
 def _discernment(dataset: str, results: Sequence[Result]) -> Drawing:
-    groups: dict[str, list[float | None]] = {
-        column.heading: [column.value(result) for result in results]
-        for column in (PAPER if weighed(results) else RUNS)
-        if column in AVERAGES
-    }
+    groups: dict[str, list[float | None]] = {}
+    for column in PAPER if weighed(results) else RUNS:
+        if column in AVERAGES:
+            groups[column.heading] = [column.value(result) for result in results]
     if len(results) <= _MOST_JUDGES:
-        kinds = [{row.variant: row.d for row in result.variants} for result in results]
-        for name in dict.fromkeys(name for each in kinds for name in each):
-            groups[variant_name(name)] = [each.get(name) for each in kinds]
+        for place, result in enumerate(results):
+            for row in result.variants:
+                kind = groups.setdefault(variant_name(row.variant), [None] * len(results))
+                kind[place] = row.d
     judges = [result.judge for result in results]
-    description = "; ".join(
-        f"{group}: " + ", ".join(f"{judge} {figure(d)}" for judge, d in zip(judges, values, strict=True))
-        for group, values in groups.items()
-    )
+    rows: list[dict[str, object]] = []
+    described = []
+    for group, values in groups.items():
+        named = list(zip(judges, values, strict=True))
+        described.append(f"{group}: " + ", ".join(f"{judge} {figure(d)}" for judge, d in named))
+        rows += [{"dataset": dataset, "judge": judge, "of": group, "d": d} for judge, d in named]
 
     def draw(page: "Figure") -> None:
         axes = page.subplots()
         thick = 0.8 / len(judges)
         for index, judge in enumerate(judges):
-            places = [at + (index - (len(judges) - 1) / 2) * thick for at in range(len(groups))]
-            shade = 1 - 0.55 * (index // 4) / max(1, (len(judges) - 1) // 4)
+            beside = (index - (len(judges) - 1) / 2) * thick  # the bars of a group stand around its place
+            places = [at + beside for at in range(len(groups))]
+            shade = 1 - 0.55 * (index // 4) / max(1, (len(judges) - 1) // 4)  # a paler round of four colours
             colour = COLOURS[("d", "ew", "yes", "weak")[index % 4]]
             values = [each[index] or 0.0 for each in groups.values()]
             axes.barh(places, values, thick * 0.9, color=colour, alpha=shade, label=judge)
@@ -209,12 +220,7 @@ def _discernment(dataset: str, results: Sequence[Result]) -> Drawing:
             page.legend(loc="outside upper center", frameon=False)
 
     height = 0.9 + len(groups) * max(0.22, _BAR * len(judges)) + 0.18 * len(judges)
-    words = f"Bars of D on {dataset}, 1 is p = 0.05. {description}."
-    rows = [
-        {"dataset": dataset, "judge": judge, "of": group, "d": d}
-        for group, values in groups.items()
-        for judge, d in zip(judges, values, strict=True)
-    ]
+    words = f"Bars of D on {dataset}, 1 is p = 0.05. {'; '.join(described)}."
     return Drawing(f"D {dataset}", draw, _SLIM, height, words, rows)
 
 
@@ -306,12 +312,10 @@ def marks_drawing(sweep: MarkSweep, of: str) -> Drawing:
     )
     shown = f"at {sweep.best:g}: {description}; {percent(sweep.fails[at])} of the good texts fail"
     words = f"Damaged texts that pass and good texts that fail by mark; {shown}."
-    lines = [*sweep.passes.items(), ("good texts that fail", sweep.fails)]
-    rows = [
-        {"mark": mark, "of": name, "share": share}
-        for name, shares in lines
-        for mark, share in zip(sweep.marks, shares, strict=True)
-    ]
+    rows: list[dict[str, object]] = []
+    for name, line in [*sweep.passes.items(), ("good texts that fail", sweep.fails)]:
+        marked = zip(sweep.marks, line, strict=True)
+        rows += [{"mark": mark, "of": name, "share": share} for mark, share in marked]
     return Drawing(f"marks {of}", draw, _WIDTH, 3.2, words, rows)
 
 
@@ -337,15 +341,12 @@ def judges_chart(results: Sequence[Result]) -> "Markup | None":
     if not shown:
         return None
     several = len({dataset for _, dataset in shown}) > 1
-    titled = [
-        (kind_name(perturber) + (f", {dataset}" if several else ""), lines)
-        for (perturber, dataset), lines in shown.items()
-    ]
-    description = "; ".join(
-        f"{title}: " + ", ".join(f"{judge} T75 {t75(curve)}" for judge, curve in lines)
-        for title, lines in titled
-    )
-    words = f"Detection by dose, a line for each judge: {description}."
+    titled, described = [], []
+    for (perturber, dataset), lines in shown.items():
+        title = f"{kind_name(perturber)}, {dataset}" if several else kind_name(perturber)
+        titled.append((title, lines))
+        described.append(f"{title}: " + ", ".join(f"{judge} T75 {t75(curve)}" for judge, curve in lines))
+    words = f"Detection by dose, a line for each judge: {'; '.join(described)}."
     return _panels(titled, words, "doses").on_page()
 
 
@@ -355,8 +356,14 @@ def _panels(
     """A chart of panels, two per row, with a common axis and, for several lines, a legend."""
     columns, several_lines = min(len(panels), 2), len(panels[0][1]) > 1
     rows = math.ceil(len(panels) / columns)
-    seen = [d for _, lines in panels for _, curve in lines for d in curve.detection if d is not None]
-    lowest = min([0.45, *(d - 0.03 for d in seen)])  # of all panels, as they share their axis
+    lowest = 0.45  # of all panels, as they share their axis
+    points: list[dict[str, object]] = []
+    for title, lines in panels:
+        for label, curve in lines:
+            for dose, detection in zip(curve.doses, curve.detection, strict=False):
+                points.append({"of": title, "line": label, "dose": dose, "detection": detection})
+                if detection is not None:
+                    lowest = min(lowest, detection - 0.03)
 
     def draw(page: "Figure") -> None:
         labels: dict[str, Any] = {}
@@ -372,7 +379,7 @@ def _panels(
             axes.axhline(0.75, color=COLOURS["weak"], linewidth=0.8, linestyle=(0, (3, 3)))
             axes.set_ylim(lowest, 1.02)
             axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-            doses = sorted({dose for _, curve in lines for dose in curve.doses})
+            doses = sorted(set(chain.from_iterable(curve.doses for _, curve in lines)))
             _label(axes, title, doses, doses if len(doses) <= 8 else _round(doses))
             handles, names = axes.get_legend_handles_labels()
             labels |= dict(zip(names, handles, strict=True))
@@ -382,12 +389,6 @@ def _panels(
             page.legend(labels.values(), labels, loc="outside upper center", ncols=fit, frameon=False)
 
     width, legend = _WIDTH if columns > 1 else _NARROW, 0.4 if several_lines else 0.0
-    points = [
-        {"of": title, "line": label, "dose": dose, "detection": detection}
-        for title, lines in panels
-        for label, curve in lines
-        for dose, detection in zip(curve.doses, curve.detection, strict=False)
-    ]
     return Drawing(name, draw, width, _HEIGHT * rows + legend, description, points)
 
 
@@ -411,6 +412,7 @@ def _psychometric(axes: "Axes", curve: DoseResponse, index: int, label: str) -> 
         axes.plot(at, fitted, color=colour, linestyle=dash, linewidth=1.6)
     if curve.t75 is not None and curve.t75.value:
         low, high = curve.t75.low, curve.t75.high
+        # An end beyond the doses is drawn at the last one that was tried.
         ends = (low or curve.doses[0], curve.doses[-1] if high is None else high)
         axes.plot(ends, (0.75, 0.75), color=colour, linewidth=4, alpha=0.35, solid_capstyle="butt")
         axes.plot([curve.t75.value], [0.75], "|", color=colour, markersize=12, markeredgewidth=2)

@@ -1,13 +1,15 @@
 """Columns of the tables of results: each is declared here once, and every output shows it from that.
 
 Terminal, Markdown, CSV, LaTeX, pages, notebooks and data frames all take `RUNS` for tables with a row for
-each result, and `KINDS` for tables with a row for each kind of damage, control or attack. A new column is one
-more entry.
+each result, `KINDS` for tables with a row for each kind of damage, control or attack, and `METRICS` for each
+metric under these. A new column is one more entry. `run_columns` and `kind_columns` leave out the columns
+that would tell nothing of the rows at hand; files have every column.
 """
 
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from dhp.analysis.passing import PassShare
 from dhp.analysis.results import FEWEST_PAIRS, Cell, Result, VariantResult
@@ -42,7 +44,7 @@ def _wide_percent(value: float | None) -> str:
 
 
 def _floor_percent(value: float | None) -> str:
-    """A lower limit, which is not rounded up."""
+    """A lower limit, which is not rounded up; 1e-7 is for floating point, which has 28.999 for 29."""
     return _UNDEFINED if value is None else f"{math.floor(100 * value + 1e-7)}%"
 
 
@@ -61,7 +63,7 @@ def _noticed(result: Result) -> str | None:
 
 def _all_noticed(results: Sequence[Result]) -> str:
     """How many kinds are noticed on all datasets together."""
-    rows = [row for each in results if not each.too_few for row in each.damage]
+    rows = list(chain.from_iterable(each.damage for each in results if not each.too_few))
     return f"{sum(row.state.is_good for row in rows)} of {len(rows)}" if rows else _UNDEFINED
 
 
@@ -115,10 +117,6 @@ def _plain(name: str) -> Callable[[Result], float | None]:
 
 def _share_words(share: PassShare | None) -> str:
     return _UNDEFINED if share is None else at_mark(share.share, share.most)
-
-
-def _failing(result: Result) -> PassShare | None:
-    return None if result.pass_mark is None else result.pass_mark.fails
 
 
 def _points(difference: float | None) -> str:
@@ -193,34 +191,31 @@ LOWEST = Column[Result](
     "lowest kind", _lowest, _text, "the kind of damage with the lowest detection", right=False
 )
 _WITH_SILENT = "to: with those that get no score"
-PASSING = Column[Result](
-    "damaged pass",
-    lambda r: None if (most := r.most_passing) is None else most.share,
+_SHARE = Column[PassShare | None](
+    "share",
+    lambda share: None if share is None else share.share,
     percent,
-    f"damaged texts that still pass at your mark, of the kind of which most do; {_WITH_SILENT}",
-    words=lambda r: _share_words(r.most_passing),
-    ends=lambda r: None if (most := r.most_passing) is None else most.ci,
+    words=_share_words,
+    ends=lambda share: None if share is None else share.ci,
     right=False,
     optional=True,
 )
+PASSING: Column[Result] = replace(
+    _SHARE,
+    heading="damaged pass",
+    help=f"damaged texts that still pass at your mark, of the kind of which most do; {_WITH_SILENT}",
+).on(lambda r: r.most_passing)
 MEAN_PASS = Column[Result](
     "mean pass",
-    lambda r: None if (mean := r.mean_passing) is None else mean[0],
+    lambda r: r.mean_passing and r.mean_passing[0],
     percent,
     f"damaged texts that still pass at your mark, the mean over levels of damage; {_WITH_SILENT}",
     words=lambda r: at_mark(*(r.mean_passing or (None, None))),
     optional=True,
 )
-GOOD_FAILS = Column[Result](
-    "good fail",
-    lambda r: None if (fails := _failing(r)) is None else fails.share,
-    percent,
-    f"originals that fail at your mark; {_WITH_SILENT}",
-    words=lambda r: _share_words(_failing(r)),
-    ends=lambda r: None if (fails := _failing(r)) is None else fails.ci,
-    right=False,
-    optional=True,
-)
+GOOD_FAILS: Column[Result] = replace(
+    _SHARE, heading="good fail", help=f"originals that fail at your mark; {_WITH_SILENT}"
+).on(lambda r: None if r.pass_mark is None else r.pass_mark.fails)
 CONTROLS = Column[Result](
     "controls",
     lambda r: None if r.control is None else r.control.state,
@@ -264,7 +259,8 @@ def run_columns(results: Iterable[Result]) -> list[Column[Result]]:
 
 def legend(results: Sequence[Result]) -> list[str]:
     """The lines below a table of results: the meaning of the paper's columns, and of the marks."""
-    rules = stand_ins((row.variant, row.stand_in) for result in results for row in result.variants)
+    variants = chain.from_iterable(result.variants for result in results)
+    rules = stand_ins((row.variant, row.stand_in) for row in variants)
     return [
         *([_of_paper(results)] if weighed(results) else []),
         *_partial(results),
@@ -364,17 +360,12 @@ KINDS: list[Column[VariantResult]] = [
         optional=True,
         details=1,
     ),
-    Column(
-        "passes",
-        lambda r: None if r.passes is None else r.passes.share,
-        percent,
-        "damaged texts that still pass at your mark; to: with those that get no score",
-        words=lambda r: _share_words(r.passes),
-        ends=lambda r: None if r.passes is None else r.passes.ci,
-        right=False,
-        optional=True,
+    replace(
+        _SHARE,
+        heading="passes",
+        help=f"damaged texts that still pass at your mark; {_WITH_SILENT}",
         tags={"label": "passes"},  # stays on narrow screens
-    ),
+    ).on(lambda r: r.passes),
     Column(
         "stopped",
         lambda r: None if r.passes is None else r.passes.rest,
@@ -485,6 +476,7 @@ def kind_columns(rows: Sequence[VariantResult], *, details: int) -> list[Column[
     """
     several = any(len(row.metrics) > 1 for row in rows)
     weights = any(row.misplaced is not None for row in rows)
-    empty = {_METRIC: not several, _D_EW: not weights, _MISPLACED: not weights}
-    columns = [column for column in KINDS if column.details <= details and not empty.get(column)]
+    empty = [] if several else [_METRIC]
+    empty += [] if weights else [_D_EW, _MISPLACED]
+    columns = [column for column in KINDS if column.details <= details and column not in empty]
     return filled(columns, rows)

@@ -1,8 +1,14 @@
-"""What a comparison of judges says, for terminal and page."""
+"""What a comparison of judges says, for terminal and page.
+
+The sentence of two judges tells what changed from the first to the second; that of several, which detects
+most. First comes what passes at a mark (`dhp.report.compared_marks`). The page shows for each dataset a
+matrix of kinds and judges, the widest apart first, and of two judges the texts whose verdict changed.
+"""
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from dhp.analysis.percent import whole_percent
@@ -50,7 +56,7 @@ def comparison_sentence(comparisons: Sequence[DatasetComparison]) -> str:
 
 
 def _by_detection(comparisons: Sequence[DatasetComparison]) -> str:
-    judges = list(dict.fromkeys(judge for each in comparisons for judge in each.judges))
+    judges = list(dict.fromkeys(chain.from_iterable(each.judges for each in comparisons)))
     if len(judges) == 2 and all(len(each.judges) == 2 for each in comparisons):
         return _change(comparisons)
     return _sentence(comparisons[0]) if len(comparisons) == 1 else _summary(comparisons, judges)
@@ -156,29 +162,30 @@ def _sentence(comparison: DatasetComparison) -> str:
     if not best:
         return f"{comparison.dataset}: detection is undefined"
     parts = [f"{', '.join(comparison.judges[k] for k in best)} detects most, {percent(by.point[best[0]])}"]
-    behind = {True: "not significantly different", False: "detects significantly less"}
-    for near, words in behind.items():
-        judges = [
-            f"{comparison.judges[k]} ({less})" for k, is_near, less in _others(comparison) if is_near == near
-        ]
-        if judges:
-            parts.append(f"{words}: {', '.join(judges)}")
+    near: list[str] = []
+    behind: list[str] = []
+    for k, is_near, less in _others(comparison):
+        (near if is_near else behind).append(f"{comparison.judges[k]} ({less})")
+    if near:
+        parts.append(f"not significantly different: {', '.join(near)}")
+    if behind:
+        parts.append(f"detects significantly less: {', '.join(behind)}")
     return f"{comparison.dataset}: {'; '.join([*parts, *_alarms([comparison])])}"
 
 
 def _summary(comparisons: Sequence[DatasetComparison], judges: Sequence[str]) -> str:
     """On how many datasets each judge detects most, or significantly less, and who raises false alarms."""
-    most, behind, sets = dict.fromkeys(judges, 0), dict.fromkeys(judges, 0), len(comparisons)
+    most, behind = dict.fromkeys(judges, 0), dict.fromkeys(judges, 0)
     for each in comparisons:
         for k in _best(each):
             most[each.judges[k]] += 1
         for k, near, _ in _others(each):
             behind[each.judges[k]] += not near
-    parts = [
-        f"{words}: {', '.join(f'{judge} ({n} of {sets} sets)' for judge, n in counts.items() if n)}"
-        for words, counts in (("detects most", most), ("detects significantly less", behind))
-        if any(counts.values())
-    ]
+    parts = []
+    for words, counts in (("detects most", most), ("detects significantly less", behind)):
+        named = [f"{judge} ({n} of {len(comparisons)} sets)" for judge, n in counts.items() if n]
+        if named:
+            parts.append(f"{words}: {', '.join(named)}")
     return "; ".join([*parts, *_alarms(comparisons)]) or "detection is undefined"
 
 
@@ -199,7 +206,8 @@ def _others(comparison: DatasetComparison) -> Iterator[tuple[int, bool, str]]:
         if k in best:
             continue
         less = f"{-100 * abs(pair.difference):z.0f} points, p = {pair.p_adjusted:.2g}"
-        yield k, any({k, best[0]} <= {*group} for group in by.groups), less
+        with_the_best = [group for group in by.groups if k in group and best[0] in group]
+        yield k, bool(with_the_best), less
 
 
 def _alarms(comparisons: Sequence[DatasetComparison]) -> list[str]:
@@ -235,9 +243,12 @@ class _Set:
     @property
     def moved(self) -> Mapping[str, str]:
         """The kinds of damage whose verdict differs -> why, of two judges."""
-        rows = [each for each in self.matrix.rows if None not in each.cells]
-        moved = [row.variant for row in rows if len({cell.state for cell in row.cells if cell}) > 1]
-        return {variant: self.reasons.get(variant, "another verdict") for variant in moved}
+        moved, reasons = {}, self.reasons
+        for row in self.matrix.rows:
+            states = {cell.state for cell in row.cells if cell is not None}
+            if None not in row.cells and len(states) > 1:
+                moved[row.variant] = reasons.get(row.variant, "another verdict")
+        return moved
 
     @property
     def reasons(self) -> Mapping[str, str]:
@@ -257,7 +268,8 @@ class _Set:
     def shown(self, variant: str) -> Sequence[ChangedPair]:
         """The texts of a kind whose verdict changed: of each direction the clearest."""
         pairs = self.changed[variant].pairs
-        newly, no_longer = ([p for p in pairs if p.newly == way] for way in (True, False))
+        newly = [pair for pair in pairs if pair.newly]
+        no_longer = [pair for pair in pairs if not pair.newly]
         return [*newly[: _SHOWN // 2], *no_longer[: _SHOWN // 2]]
 
 
@@ -271,13 +283,13 @@ def compared_page(
     Texts are read from `runs`; without them they are named only.
     """
     sets = [_set(each, rated[each.dataset]) for each in comparisons]
-    wanted = {
-        (each.comparison.dataset, pair.example, variant)
-        for each in sets
-        for variant in each.changed
-        for pair in each.shown(variant)
-    }
-    rows = [cell for each in sets for row in each.matrix.rows for cell in row.cells if cell]
+    wanted: set[_Key] = set()
+    rows: list[VariantResult] = []
+    for each in sets:
+        for variant in each.changed:
+            wanted |= {(each.comparison.dataset, pair.example, variant) for pair in each.shown(variant)}
+        for row in each.matrix.rows:
+            rows += [cell for cell in row.cells if cell is not None]
     return page(
         "compared.html",
         styles=("report.css", "matrix.css"),
@@ -324,7 +336,7 @@ def _verdicts(rows: Iterable[VariantResult]) -> list[Verdict]:
 def _changes(runs: Iterable[Run], wanted: Collection[_Key]) -> _Changes:
     """What was done to the texts: the first change to each, in one line."""
     texts: dict[_Key, list[tuple[Operation, str]]] = {}
-    for row in (row for run in runs for row in run.pairs()):
+    for row in chain.from_iterable(run.pairs() for run in runs):
         key = row["dataset"], row["example"], row["variant"]
         if key in wanted and key not in texts and row["text"] is not None:
             texts[key] = snippet(diff(row["before"], row["text"], row["level"]))

@@ -1,7 +1,8 @@
 """What judges let through and stop at their pass marks, beside each other."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from statistics import fmean
 
 from dhp.analysis.percent import whole_percent
@@ -23,7 +24,7 @@ def marks_sentence(comparisons: Sequence[DatasetComparison]) -> list[str]:
     judges = {each.judges for each in marked}
     if len(judges) > 1:
         return []
-    at = f"at your mark of {' or '.join(dict.fromkeys(mark for each in marked for mark in each.marks))}"
+    at = f"at your mark of {' or '.join(_marks(marked))}"
     if len(marked[0].names) > 2:
         return [f"{at} {_fewest_errors(marked)}"]
     shares = [_instead(marked, share, _TEXTS[share]) for share in _TEXTS]
@@ -34,10 +35,13 @@ def marks_sentence(comparisons: Sequence[DatasetComparison]) -> list[str]:
 
 def _instead(comparisons: Sequence[DatasetComparison], share: str, texts: str) -> str:
     """`35 instead of 59 % of damaged texts pass`, the mean over the sets."""
-    old, new = (fmean(float(each.scores[share].point[k]) for each in comparisons) for k in (0, 1))
-    if whole_percent(new) == whole_percent(old):
-        return f"{whole_percent(new)} % {texts} by both"
-    return f"{whole_percent(new)} instead of {whole_percent(old)} % {texts}"
+    old, new = (whole_percent(_mean(comparisons, share, judge)) for judge in (0, 1))
+    return f"{new} % {texts} by both" if new == old else f"{new} instead of {old} % {texts}"
+
+
+def _mean(comparisons: Sequence[DatasetComparison], share: str, judge: int) -> float:
+    """A share by one of the judges, the mean over the sets."""
+    return fmean(float(each.scores[share].point[judge]) for each in comparisons)
 
 
 def _direction(comparison: DatasetComparison) -> str:
@@ -53,13 +57,10 @@ def _direction(comparison: DatasetComparison) -> str:
 
 def _fewest_errors(comparisons: Sequence[DatasetComparison]) -> str:
     """Of several judges that with the smallest sum of both shares, the mean over the sets."""
-    shares = [
-        {share: fmean(float(each.scores[share].point[k]) for each in comparisons) for share in _TEXTS}
-        for k in range(len(comparisons[0].names))
-    ]
-    best = min(range(len(shares)), key=lambda k: sum(shares[k].values()))
-    words = " and ".join(f"{percent(value)} {_TEXTS[share]}" for share, value in shares[best].items())
-    return f"{comparisons[0].names[best]} has the fewest errors: {words}"
+    judges = range(len(comparisons[0].names))
+    best = min(judges, key=lambda judge: sum(_mean(comparisons, share, judge) for share in _TEXTS))
+    words = [f"{percent(_mean(comparisons, share, best))} {texts}" for share, texts in _TEXTS.items()]
+    return f"{comparisons[0].names[best]} has the fewest errors: {' and '.join(words)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,11 @@ class _MarkedRow:
 
 def marks_of(comparisons: Sequence[DatasetComparison]) -> str:
     """The marks of the judges, each once."""
-    return " and ".join(dict.fromkeys(mark for each in comparisons for mark in each.marks))
+    return " and ".join(_marks(comparisons))
+
+
+def _marks(comparisons: Sequence[DatasetComparison]) -> Iterable[str]:
+    return dict.fromkeys(chain.from_iterable(each.marks for each in comparisons))
 
 
 def marks_table(

@@ -11,6 +11,7 @@ people read it; so a heading, a rounding and a meaning are written once for all 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Generic, TypeVar
 
 from dhp.core.verdicts import Verdict
@@ -170,7 +171,7 @@ class Column(Generic[Row]):
 
 def plain_row(columns: Iterable[Column[Row]], row: Row) -> dict[str, Any]:
     """A row of a file."""
-    return {name: value for column in columns for name, value in column.plain(row)}
+    return dict(chain.from_iterable(column.plain(row) for column in columns))
 
 
 def filled(columns: Iterable[Column[Row]], rows: Sequence[Row]) -> list[Column[Row]]:

@@ -1,7 +1,10 @@
 """The pairs of texts of a run, packed for the explorer of its page.
 
-Texts are packed once, and for each copy only what changed. The page unpacks them in the browser, as far as
-they fit.
+1. `_Dataset` reads the examples and the degraded copies; of a copy it keeps only what changed.
+2. `_Judge` collects drops, scores and answers from the table of ratings, part by part, as the table of a
+   large run is not read whole.
+3. `explorer_data` writes both as JSON and packs it by gzip and base64. If that is too long for a page, texts
+   are cut (`CUTS`). `explorer.js` unpacks it in the browser.
 """
 
 import base64
@@ -9,7 +12,7 @@ import json
 import math
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain, islice
 from statistics import mean
@@ -27,12 +30,8 @@ if TYPE_CHECKING:
 
 BUDGET = 2_000_000
 """The most characters that the data of the explorer may take of a page."""
-
-
 MOST_EXAMPLES = 1000
 """Examples of a dataset, the first ones, that a page shows at most."""
-
-
 _Cells = dict[tuple[str, str], dict[str, list[Any]]]  # (example, variant) -> metric -> one for each sample
 
 
@@ -58,8 +57,6 @@ CUTS = (
     *(Cut(200, 0, examples) for examples in (None, 200, 20)),
 )
 """Cuts from the mildest to the strongest; each leaves no more than the one before."""
-
-
 _SAMPLED = 5  # one example in so many tells how much a cut leaves
 
 
@@ -69,10 +66,14 @@ def explorer_data(run: Run, budget: int = BUDGET) -> str:
     Where it would be longer than `budget`, texts are cut by the mildest of `CUTS` that is enough; the page
     says so. The same run gives the same characters, as far as zlib is the same.
     """
-    datasets = {name: _Dataset(run, name) for name in dict.fromkeys(r.dataset for r in run.results)}
+    datasets: dict[str, _Dataset] = {}
+    for result in run.results:
+        if result.dataset not in datasets:
+            datasets[result.dataset] = _Dataset(run, result.dataset)
     most = MOST_EXAMPLES if any(each.larger for each in datasets.values()) else None
     judges = [_Judge(rated, datasets[rated.ratings.dataset]) for rated in run.rated]
-    for part in run.ratings_about({e for each in datasets.values() for e in each.ids}):
+    ids = set(chain.from_iterable(each.ids for each in datasets.values()))
+    for part in run.ratings_about(ids):
         for judge in judges:
             judge.add(part)
         del part  # before the next one is read
@@ -86,14 +87,16 @@ def explorer_data(run: Run, budget: int = BUDGET) -> str:
         of_judges = (judge.json(kept, cut.answer) for judge in judges)
         head = f'{{{_members(limits)},"datasets":{{'
         parts = chain([head], _separated(of_datasets), ['},"judges":['], _separated(of_judges), ["]}"])
-        packer = zlib.compressobj(6, wbits=31)
-        packed = [packer.compress(part.encode(errors="replace")) for part in parts]
-        return base64.b64encode(b"".join([*packed, packer.flush()])).decode()
+        packer = zlib.compressobj(6, wbits=31)  # 31: in the format of gzip, which browsers can unpack
+        pieces = [packer.compress(part.encode(errors="replace")) for part in parts]
+        return base64.b64encode(b"".join([*pieces, packer.flush()])).decode()
 
     def seems_enough(cut: Cut) -> bool:
         return _SAMPLED * len(packed(cut, _SAMPLED)) <= budget
 
-    for cut in CUTS[bisect_left(CUTS, True, key=seems_enough) :]:
+    # Packing is slow, so a sample tells where to begin; what it promises may still be a little too long.
+    first = bisect_left(CUTS, True, key=seems_enough)
+    for cut in CUTS[first:]:
         data = packed(cut)
         if len(data) <= budget:
             return data
@@ -142,13 +145,14 @@ class _Dataset:
 
     def _changed(self, example: str, original: str) -> str:
         """The changes of each variant, in their order, and snippets of them."""
-        texts = [self._texts.get((example, v["name"])) for v in self.variants]
-        changes = [
-            None if text is None else excerpt(original, text, v["level"])
-            for text, v in zip(texts, self.variants, strict=True)
-        ]
-        snippets = [pieces and _joined(snippet(pieces)) for pieces in changes]
-        return _members({"changes": [pieces and _joined(pieces) for pieces in changes], "snippets": snippets})
+        changes: list[list[str] | None] = []
+        snippets: list[list[str] | None] = []
+        for variant in self.variants:
+            text = self._texts.get((example, variant["name"]))
+            pieces = None if text is None else excerpt(original, text, variant["level"])
+            changes.append(None if pieces is None else _joined(pieces))
+            snippets.append(None if pieces is None else _joined(snippet(pieces)))
+        return _members({"changes": changes, "snippets": snippets})
 
 
 def _joined(pieces: Pieces) -> list[str]:
@@ -181,20 +185,14 @@ class _Judge:
             & (part["dataset"] == self._ratings.dataset)
             & part["example"].isin(self._dataset.ids)
         ]
-        columns = (mine[name].tolist() for name in ("example", "variant", "metric", "score", "status", "raw"))
-        for example, variant, metric, score, status, raw in zip(*columns, strict=True):
-            for cells, value in (
-                (self._scores, _short(score) if status == "scored" else status),
-                (self._answers, raw if isinstance(raw, str) else None),
-            ):
-                cells.setdefault((example, variant), {}).setdefault(metric, []).append(value)
+        scores = zip(mine["score"].tolist(), mine["status"].tolist(), strict=True)
+        shown = [_short(score) if status == "scored" else status for score, status in scores]
+        _collect(self._scores, mine, shown)
+        _collect(self._answers, mine, [raw if isinstance(raw, str) else None for raw in mine["raw"].tolist()])
         for name, cells in (("probabilities", self._shares), (NAMED, self._named)):
-            if name not in mine:
-                continue
-            known = mine[mine[name].notna()]
-            columns = (known[column].tolist() for column in ("example", "variant", "metric", name))
-            for example, variant, metric, value in zip(*columns, strict=True):
-                cells.setdefault((example, variant), {}).setdefault(metric, []).append(value)
+            if name in mine:
+                known = mine[mine[name].notna()]
+                _collect(cells, known, known[name].tolist())
 
     def complete(self) -> None:
         """Put the ratings in the order of the examples, when all of them are there."""
@@ -202,19 +200,18 @@ class _Judge:
         texts = (ORIGINAL, *variants)
         probes = {v["name"] for v in self._dataset.variants if v["level"] in PROBES}
         read = ratings.of_pairs_read()  # of controls and attacks silence is no tie
-        drops = {
-            v: [
-                list(map(_short, (read if v in probes else ratings).differences(v, m).tolist()))
-                for m in ratings.metrics
-            ]
-            for v in variants
-            if v in ratings.variants
-        }
+        drops: dict[str, list[list[float | None]]] = {}  # variant -> for each metric one for each example
+        for v in variants:
+            if v in ratings.variants:
+                of = read if v in probes else ratings
+                by_metric = [of.differences(v, metric).tolist() for metric in ratings.metrics]
+                drops[v] = [list(map(_short, column)) for column in by_metric]
         positions = {example: index for index, example in enumerate(ratings.examples)}
         for e in self._dataset.ids:
-            of_texts = [
-                [of[positions[e]] for of in drops[v]] if (e, v) in self._scores else None for v in variants
-            ]
+            of_texts: list[list[float | None] | None] = []
+            for v in variants:
+                rated = (e, v) in self._scores
+                of_texts.append([column[positions[e]] for column in drops[v]] if rated else None)
             scores = [_row(self._scores.pop((e, t), None), ratings.metrics) for t in texts]
             shown: dict[str, Any] = {"drops": of_texts, "scores": scores}
             if self._shares:
@@ -227,10 +224,9 @@ class _Judge:
     def _likely(self, example: str, text: str) -> dict[str, list[Any]] | None:
         """Metric -> the probabilities of the points of its scale in hundredths, of each sample."""
         cells = self._shares.get((example, text))
-        return cells and {
-            metric: [[round(100 * share) for share in json.loads(each)] for each in samples]
-            for metric, samples in cells.items()
-        }
+        if cells is None:
+            return None
+        return {metric: list(map(_hundredths, samples)) for metric, samples in cells.items()}
 
     def _is_named(self, example: str, variant: str) -> bool | None:
         """Whether most reasons by some metric name the change; None without a reason."""
@@ -250,8 +246,20 @@ class _Judge:
         yield "]}"
 
 
+def _collect(cells: _Cells, rows: "pd.DataFrame", values: Sequence[Any]) -> None:
+    """Put a value of each row of a table of ratings into its cell."""
+    keys = (rows[name].tolist() for name in ("example", "variant", "metric"))
+    for example, variant, metric, value in zip(*keys, values, strict=True):
+        cells.setdefault((example, variant), {}).setdefault(metric, []).append(value)
+
+
 def _row(cells: Mapping[str, list[Any]] | None, metrics: tuple[str, ...]) -> list[list[Any]] | None:
     return None if cells is None else [cells.get(metric, []) for metric in metrics]
+
+
+def _hundredths(probabilities: str) -> list[int]:
+    """The probabilities of one answer, from the JSON of its row."""
+    return [round(100 * share) for share in json.loads(probabilities)]
 
 
 def _short(number: float) -> float | None:

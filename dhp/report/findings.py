@@ -1,9 +1,16 @@
-"""Findings of results, shared by page, terminal and Markdown."""
+"""Findings of results in sentences, shared by page, terminal and Markdown.
+
+`sentences` gives one sentence for each judge over all its datasets. Its parts are `Statement`s, in this
+order: how much it could be read, what passes at a mark, the kinds of damage by verdict, whether its reasons
+name them, and the controls and attacks that failed. A kind has the worst of its verdicts over degrees and
+sets, with where that holds: `misses typos (2 of 6 sets)`. For runs with doses the sentence tells T75.
+"""
 
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from statistics import fmean
 
 from dhp.analysis.passing import PassShare
@@ -84,11 +91,14 @@ def _shared(judges: Sequence[Sequence[Result]]) -> set[str]:
     """
     if any(any(_about_reading(of)) for of in judges):
         return set()
-    sentences_of = [
-        {(phrase, kind, name) for _, phrase, names in _named_kinds(of) for kind, name in names.items()}
-        for of in judges
-    ]
-    return {kind for _, kind, _ in set.intersection(*sentences_of)} if sentences_of else set()
+    # Equal names are not enough: they say where a verdict holds, and the phrase which verdict it is.
+    said_of: list[set[tuple[str, str, str]]] = []
+    for of in judges:
+        said = set()
+        for _, phrase, names in _named_kinds(of):
+            said |= {(phrase, kind, name) for kind, name in names.items()}
+        said_of.append(said)
+    return {kind for _, kind, _ in set.intersection(*said_of)} if said_of else set()
 
 
 def by_judge(results: Iterable[Result]) -> dict[str, list[Result]]:
@@ -143,7 +153,7 @@ def _statements(results: Sequence[Result], without: Collection[str] = ()) -> lis
 
 def _about_reasons(results: Sequence[Result]) -> Iterator[Statement]:
     """How much of the damage that it sees its reasons name."""
-    named = [named for each in results for named in each.reasons.values()]
+    named = list(chain.from_iterable(each.reasons.values() for each in results))
     if named:
         yield Statement(UNDECIDED, reasons_sentence(together(named)))
 
@@ -188,16 +198,17 @@ def _about_reading(results: Sequence[Result]) -> Iterator[Statement]:
 
 def _silent_side(results: Sequence[Result]) -> str:
     """The texts on which a judge is mute though it is not on all of them together."""
-    sides = {
-        "originals": [each.read_originals for each in results],
-        "damaged texts": [each.read_damaged for each in results],
-    }
-    read = {name: [share for share in shares if share is not None] for name, shares in sides.items()}
-    means = {name: sum(shares) / len(shares) for name, shares in read.items() if shares}
-    if not means or len(means) < len(sides) or max(means.values()) < MUTE_BELOW:
+    originals = [each.read_originals for each in results if each.read_originals is not None]
+    damaged = [each.read_damaged for each in results if each.read_damaged is not None]
+    if not originals or not damaged:
         return ""
-    name = min(means, key=lambda side: means[side])
-    return f", in {percent(means[name])} of those about {name}" if means[name] < MUTE_BELOW else ""
+    means = {
+        "originals": sum(originals) / len(originals),
+        "damaged texts": sum(damaged) / len(damaged),
+    }
+    side = min(means, key=lambda name: means[name])
+    mute_on_one = means[side] < MUTE_BELOW <= max(means.values())
+    return f", in {percent(means[side])} of those about {side}" if mute_on_one else ""
 
 
 def _about_orders(results: Sequence[Result]) -> Iterator[Statement]:
@@ -219,13 +230,16 @@ def _about_kinds(results: Sequence[Result], wanted: Callable[[str], bool]) -> li
     """What is said of the kinds of damage that are wanted."""
     named = list(_named_kinds(results))
     total = sum(len(names) for _, _, names in named)
-    every = [row.state for each in results if not each.too_few for row in each.variants]
+    judged = [each for each in results if not each.too_few]
+    every = chain.from_iterable(each.variants for each in judged)
+    words = [row.state for row in every]
     parts = []
     for verdict, phrase, names in named:
         shown = [name for kind, name in names.items() if wanted(kind)]
-        if len(shown) == total > _NAMED and not any(name.endswith(")") for name in shown):
-            alike = sum(verdict.is_said_with(word) for word in every)
-            most = "" if alike == len(every) else f" ({alike} of {len(every)})"
+        everywhere = not any(name.endswith(")") for name in shown)  # brackets say where a verdict holds
+        if len(shown) == total > _NAMED and everywhere:
+            alike = sum(verdict.is_said_with(word) for word in words)
+            most = "" if alike == len(words) else f" ({alike} of {len(words)})"
             parts.append(Statement(verdict, phrase.format(f"all {total} kinds of damage{most}")))
         elif shown:
             parts.append(Statement(verdict, phrase.format(shortened(shown, _NAMED))))
@@ -260,7 +274,8 @@ def _at_mark(results: Sequence[Result]) -> list[Statement]:
     words = f"at your mark of {marks}, {_divided(passing[kind], f'texts with {kind}', 'pass', 'are stopped')}"
     if len(passing) > 1:
         means = [each.mean_passing for each in marked if each.mean_passing]
-        least, most = (fmean(end) for end in zip(*means, strict=True))
+        least = fmean(low for low, _ in means)
+        most = fmean(high for _, high in means)
         words += f" ({at_mark(least, most)} of all damaged texts)"
     failing = [each.pass_mark.fails for each in marked if each.pass_mark and each.pass_mark.fails]
     if failing:
@@ -276,13 +291,14 @@ def _at_mark(results: Sequence[Result]) -> list[Statement]:
 
 def _divided(shares: Sequence[PassShare], texts: str, here: str, beyond: str) -> str:
     """How texts divide at a mark: on this side, and if some got no score, on the other one and on none."""
-    share, rest, silent = (
-        fmean(values) for values in zip(*((s.share, s.rest, s.no_score) for s in shares), strict=True)
-    )
+    share = fmean(each.share for each in shares)
+    rest = fmean(each.rest for each in shares)
+    silent = fmean(each.no_score for each in shares)
     if not silent:
         return f"{percent(share)} of {texts} {here}"
-    parts = [(percent(share) if share else "none", here), (percent(rest) if rest else "none", beyond)]
-    return f"of {texts} {', '.join(' '.join(part) for part in parts)}, {percent(silent)} get no score"
+    on_this_side = f"{percent(share) if share else 'none'} {here}"
+    on_the_other = f"{percent(rest) if rest else 'none'} {beyond}"
+    return f"of {texts} {on_this_side}, {on_the_other}, {percent(silent)} get no score"
 
 
 _Kinds = Mapping[str, Mapping[str, Sequence[VariantResult]]]
@@ -293,25 +309,29 @@ def _by_phrase(kinds: _Kinds, floor: float) -> Iterator[tuple[Verdict, str, _Kin
 
     What is undecided has two: by whether its figure lies below the floor.
     """
+    verdicts: dict[str, Verdict] = {}
+    for kind, of_kind in kinds.items():
+        verdicts[kind] = foremost(row.state for row in _joined(of_kind))
     for verdict in in_sentence("damage"):
-        of_word = {
-            kind: rows
-            for kind, rows in kinds.items()
-            if verdict is foremost(r.state for of in rows.values() for r in of)
-        }
+        of_word = {kind: rows for kind, rows in kinds.items() if verdicts[kind] is verdict}
         if not verdict.is_open:
             yield verdict, verdict.phrase, of_word
             continue
-        below = [kind for kind, rows in of_word.items() if _open_below(rows, floor)]
+
+        below = {kind: rows for kind, rows in of_word.items() if _open_below(rows, floor)}
         yield verdict, NOT_PROVEN_YET, {k: rows for k, rows in of_word.items() if k not in below}
-        yield verdict, NOT_NOTICED_SO_FAR, {kind: of_word[kind] for kind in below}
+        yield verdict, NOT_NOTICED_SO_FAR, below
 
 
 def _open_below(rows: Mapping[str, Sequence[VariantResult]], floor: float) -> bool:
     """Whether what is undecided of a kind lies below the floor, on average."""
-    figures = [row.detection for of in rows.values() for row in of if row.state.is_open]
-    known = [each for each in figures if each is not None]
+    known = [row.detection for row in _joined(rows) if row.state.is_open and row.detection is not None]
     return not known or sum(known) / len(known) < floor
+
+
+def _joined(rows: Mapping[str, Sequence[VariantResult]]) -> list[VariantResult]:
+    """The rows of a kind on all sets."""
+    return list(chain.from_iterable(rows.values()))
 
 
 def _on_blind(results: Sequence[Result]) -> str:
@@ -322,29 +342,31 @@ def _on_blind(results: Sequence[Result]) -> str:
 
 def _extent(verdict: Verdict, rows: Mapping[str, Sequence[VariantResult]]) -> str:
     """Where not everywhere: in how many sets, or of a single set in which degree."""
-    hit = [name for name, of in rows.items() if any(row.state.is_said_with(verdict) for row in of)]
-    if len(hit) < len(rows):
-        return f" ({len(hit)} of {len(rows)} sets)"
-    of = [row for each in rows.values() for row in each]
-    degrees = {parse_variant(row.variant).degree for row in of if row.state.is_said_with(verdict)}
-    if len(degrees) == 1 and not all(row.state.is_said_with(verdict) for row in of):
-        return f" ({degrees.pop()})"
-    return ""
+    concerned: list[VariantResult] = []
+    sets = 0
+    for of in rows.values():
+        of_set = [row for row in of if row.state.is_said_with(verdict)]
+        concerned += of_set
+        sets += bool(of_set)
+    if sets < len(rows):
+        return f" ({sets} of {len(rows)} sets)"
+    degrees = {parse_variant(row.variant).degree for row in concerned}
+    return f" ({degrees.pop()})" if len(degrees) == 1 and len(concerned) < len(_joined(rows)) else ""
 
 
 def _about_probes(results: Sequence[Result]) -> list[Statement]:
+    """The controls and attacks that failed, each with its figure, or of several sets with their number."""
+    probes = list(chain.from_iterable(each.probes for each in results))
     parts = []
-    for verdict in (word for word in in_sentence("probe") if word.is_bad or word.is_weak):
-        hit: dict[str, list[str]] = {}
-        for each in results:
-            for row in each.probes:
-                if row.state is verdict:
-                    hit.setdefault(variant_name(row.variant), []).append(_figure(row))
-        several = len(results) > 1
-        named = [
-            f"{name} ({f'{len(figures)} of {len(results)} sets' if several else figures[0]})"
-            for name, figures in hit.items()
-        ]
+    for verdict in in_sentence("probe"):
+        hit: dict[str, list[VariantResult]] = {}
+        for row in probes:
+            if row.state is verdict and (verdict.is_bad or verdict.is_weak):
+                hit.setdefault(variant_name(row.variant), []).append(row)
+        named = []
+        for name, rows in hit.items():
+            extent = _figure(rows[0]) if len(results) == 1 else f"{len(rows)} of {len(results)} sets"
+            named.append(f"{name} ({extent})")
         if named:
             parts.append(Statement(verdict, verdict.phrase.format(listed(named))))
     return parts

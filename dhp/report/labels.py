@@ -1,6 +1,7 @@
 """Labels of figures, shared by terminal, page and commands."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -70,7 +71,9 @@ def percents(ends: tuple[float, float] | None) -> str:
 
 def listed(names: Sequence[str]) -> str:
     """`a, b and c`."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def shortened(kinds: Sequence[str], most: int) -> str:
@@ -143,8 +146,10 @@ def dose_interval(threshold: "DoseThreshold", doses: Sequence[int], shown: Calla
 
 def style_words(result: "Result") -> tuple[str, ...]:
     """How the judge uses its scales, on at least half of the metrics: lenient, harsh, compressed."""
-    words = [word for style in result.styles.values() for word in style.words or ()]
-    return tuple(word for word in dict.fromkeys(words) if 2 * words.count(word) >= len(result.styles))
+    counts = Counter[str]()
+    for style in result.styles.values():
+        counts.update(style.words or ())
+    return tuple(word for word, count in counts.items() if 2 * count >= len(result.styles))
 
 
 def group_letters(groups: Sequence[Sequence[int]], k: int) -> str:

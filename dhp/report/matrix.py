@@ -48,12 +48,16 @@ def matrices(results: Sequence[Result]) -> list[Matrix]:
     plain = [each for each in results if not each.curves]
     judges = list(dict.fromkeys(each.judge for each in plain))
     if len(judges) == 1:
-        shared = shared_folder([each.dataset for each in plain])
-        return [_folded(matrix_of(judges[0], [each.dataset.removeprefix(shared) for each in plain], plain))]
+        data = [each.dataset for each in plain]
+        heads = [name.removeprefix(shared_folder(data)) for name in data]
+        return [_folded(matrix_of(judges[0], heads, plain))]
     datasets: dict[str, list[Result]] = {}
     for each in plain:
         datasets.setdefault(each.dataset, []).append(each)
-    return [matrix_of(name, [each.judge for each in of], of) for name, of in datasets.items()]
+    made = []
+    for name, of in datasets.items():
+        made.append(matrix_of(name, [each.judge for each in of], of))
+    return made
 
 
 def matrix_of(title: str, heads: Sequence[str], columns: Sequence[Result]) -> Matrix:
@@ -74,8 +78,8 @@ def _folded(matrix: Matrix) -> Matrix:
     for _, group in groupby(matrix.rows, lambda row: kind_name(row.variant)):
         of_kind = list(group)
         merged = _merged(of_kind)
-        filled = max(sum(cell is not None for cell in row.cells) for row in merged)
-        if 2 * filled > len(matrix.columns):
+        missing = min(row.cells.count(None) for row in merged)
+        if 2 * missing < len(matrix.columns):
             rows += merged
         else:
             few += of_kind
@@ -89,23 +93,30 @@ def _merged(rows: list[MatrixRow]) -> list[MatrixRow]:
     if whole is None or not degrees:
         return rows
     merged = []
-    for number, row in enumerate(degrees):
-        pairs = list(zip(row.cells, whole.cells, strict=True))
-        if any(cell and over for cell, over in pairs):
-            return rows
-        spans = [1 if over is None else 0 if number else len(degrees) for _, over in pairs]
-        merged.append(replace(row, cells=tuple(cell or over for cell, over in pairs), spans=tuple(spans)))
+    height = len(degrees)  # how many rows a cell without degrees reaches over: it stands in the first
+    for row in degrees:
+        cells, spans = list(row.cells), [1] * len(row.cells)
+        for place, over in enumerate(whole.cells):
+            if over is None:
+                continue
+            if cells[place] is not None:  # a column has the kind in both ways
+                return rows
+            cells[place], spans[place] = over, height
+        merged.append(replace(row, cells=tuple(cells), spans=tuple(spans)))
+        height = 0
     return merged
 
 
 def _rows(columns: Sequence[Sequence[VariantResult]]) -> tuple[MatrixRow, ...]:
     """A row for each variant, level by level and kind by kind in order of appearance."""
-    cells = [{row.variant: row for row in column} for column in columns]
-    known = {row.variant: row.level for column in columns for row in column}
+    known: dict[str, str] = {}
+    cells: dict[str, list[VariantResult | None]] = {}
+    for place, column in enumerate(columns):
+        for row in column:
+            known[row.variant] = row.level
+            cells.setdefault(row.variant, [None] * len(columns))[place] = row
     levels = list(dict.fromkeys(known.values()))
-    kinds = list(dict.fromkeys(kind_name(name) for name in known))
+    kinds = list(dict.fromkeys(map(kind_name, known)))
     ordered = sorted(known, key=lambda name: (levels.index(known[name]), kinds.index(kind_name(name))))
-    return tuple(
-        MatrixRow(name, known[name], tuple(column.get(name) for column in cells), (1,) * len(cells))
-        for name in ordered
-    )
+    spans = (1,) * len(columns)
+    return tuple(MatrixRow(name, known[name], tuple(cells[name]), spans) for name in ordered)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,10 @@ from dhp.runs.reader import RunResult
 
 Texts = Mapping[tuple[str, str], Mapping[str, Any]]
 """(example, variant) -> its row of `Run.pairs`."""
-
-
 _KINDS = 3
-
-
+"""Kinds of damage that are shown."""
 _PAIRS = 3
+"""Pairs of each kind that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,29 +54,30 @@ def misses(rated: Sequence[RunResult], texts: Mapping[str, Texts]) -> list[Miss]
     At a pass mark those of which most texts pass, with texts that do; without one those that are not noticed,
     with texts that did not score lower. `texts` are by dataset.
     """
-    rows = [(row, place) for place, each in enumerate(rated) for row in each.result.damage]
-    if at_mark(rated):
-        rows = [(row, place) for row, place in rows if row.passes is not None and row.passes.share > 0]
-        rows.sort(key=lambda pair: -pair[0].passes.share if pair[0].passes else 0.0)
-    else:
-        rows = [
-            (row, place)
-            for row, place in rows
-            if not (row.state.is_noticed or row.state.like_edits) and row.detection is not None
-        ]
-        rows.sort(key=lambda pair: pair[0].detection or 0.0)
+    marked = at_mark(rated)
+    worst: list[tuple[float, str, int]] = []  # how it fared, the variant, and the place of the result
+    for place, each in enumerate(rated):
+        for row in each.result.damage:
+            if marked:
+                if row.passes is not None and row.passes.share > 0:
+                    worst.append((-row.passes.share, row.variant, place))
+            elif row.detection is not None and not (row.state.is_noticed or row.state.like_edits):
+                worst.append((row.detection, row.variant, place))
+    worst.sort(key=lambda each: each[0])
     kinds: dict[str, list[tuple[str, int]]] = {}
-    for row, place in rows:
-        kinds.setdefault(kind_name(row.variant), []).append((row.variant, place))
-
-    def clearest(where: Sequence[tuple[str, int]]) -> list[Pair]:
-        pairs = [p for name, place in where for p in _pairs(name, place, rated[place], texts)]
-        marked = at_mark(rated)
+    for _, variant, place in worst:
+        kinds.setdefault(kind_name(variant), []).append((variant, place))
+    found: list[Miss] = []
+    for kind, where in kinds.items():
+        if len(found) == _KINDS:
+            break
+        pairs: list[Pair] = []
+        for variant, place in where:
+            pairs += _pairs(variant, place, rated[place], texts)
         pairs.sort(key=lambda p: (-p.degraded if marked else p.drop, -_distance(p.row), p.row["example"]))
-        return pairs[:_PAIRS]
-
-    clearest_ones = (Miss(kind, clearest(where)) for kind, where in kinds.items())
-    return list(islice((miss for miss in clearest_ones if miss.pairs), _KINDS))
+        if pairs:  # none without texts, or where no pair has all its scores
+            found.append(Miss(kind, pairs[:_PAIRS]))
+    return found
 
 
 def _distance(row: Mapping[str, Any]) -> float:

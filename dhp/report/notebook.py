@@ -1,13 +1,14 @@
 """Results, comparisons and gates as Python shows them: as text, as tables of a notebook, as a data frame,
 as a chart.
 
-Each loads this file by its name as it is shown, since it stands below the report.
+The records stand below the report and must not import it: they load this file by its name as they are shown.
 """
 
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from itertools import chain
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 from dhp.analysis.results import Result, Results, VariantResult
@@ -68,8 +69,9 @@ def text(results: Results) -> str:
     print_parts(results_in_terminal(shown), console)
     several = len(by_judge(shown)) > 1
     for judge, of in by_judge(shown).items():
-        for piece in [piece for piece in advice(of) if not piece.warns][:1]:  # a note has what warns
-            out.write(f"next: {f'{judge}: ' if several else ''}{piece.text}\n")
+        most_pressing = next((piece for piece in advice(of) if not piece.warns), None)  # notes have the rest
+        if most_pressing is not None:
+            out.write(f"next: {f'{judge}: ' if several else ''}{most_pressing.text}\n")
     if len(results) > _SHOWN:
         out.write(f"and {len(results) - _SHOWN} more results\n")
     return out.getvalue().strip("\n")
@@ -115,22 +117,20 @@ def frame(results: Sequence[Result]) -> "pd.DataFrame":
     """One row a (model, protocol, dataset, variant, metric): first the columns of the kind."""
     import pandas as pd
 
-    rows = [
-        {
-            "model": result.model,
-            "protocol": result.protocol,
-            "dataset": result.dataset,
-            "variant": row.variant,
-            "level": row.level,
-            **plain_row((KIND, *KINDS), row),
-            "metric": metric,
-            **{f"metric_{name}": value for name, value in plain_row(METRICS, cell).items()},
-            "metric_log10_p": cell.log10_p,
-        }
-        for result in results
-        for row in (*result.variants, *result.probes)
-        for metric, cell in row.metrics.items()
-    ]
+    rows: list[dict[str, Any]] = []
+    for result in results:
+        for row in (*result.variants, *result.probes):
+            about = {
+                "model": result.model,
+                "protocol": result.protocol,
+                "dataset": result.dataset,
+                "variant": row.variant,
+                "level": row.level,
+                **plain_row((KIND, *KINDS), row),
+            }
+            for metric, cell in row.metrics.items():
+                figures = {f"metric_{name}": value for name, value in plain_row(METRICS, cell).items()}
+                rows.append({**about, "metric": metric, **figures, "metric_log10_p": cell.log10_p})
     return pd.DataFrame(rows)
 
 
@@ -142,16 +142,18 @@ def ratings_frame(results: Results) -> "pd.DataFrame":
     import pandas as pd
 
     parts = []
-    for each in (entry.ratings for entry in open_run(results, "the results").rated):
-        texts, metrics, examples = each.asked.nonzero()
+    for entry in open_run(results, "the results").rated:
+        ratings = entry.ratings
+        texts, metrics, examples = ratings.asked.nonzero()
+        names = (ORIGINAL, *ratings.variants)
         columns = {
-            "model": each.model,
-            "protocol": each.protocol,
-            "dataset": each.dataset,
-            "example": [each.examples[place] for place in examples],
-            "variant": [(ORIGINAL, *each.variants)[place] for place in texts],
-            "metric": [each.metrics[place] for place in metrics],
-            "score": each.means[texts, metrics, examples],
+            "model": ratings.model,
+            "protocol": ratings.protocol,
+            "dataset": ratings.dataset,
+            "example": [ratings.examples[place] for place in examples],
+            "variant": [names[place] for place in texts],
+            "metric": [ratings.metrics[place] for place in metrics],
+            "score": ratings.means[texts, metrics, examples],
         }
         parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)
@@ -175,12 +177,8 @@ def _averages(comparison: DatasetComparison, rated: Sequence[RunResult]) -> Tabl
     heading = f"{comparison.dataset}, n = {comparison.n}"
     columns = [Column[Column[Result]](heading, lambda average: average.heading, names=True, right=False)]
     for name, result in zip(comparison.names, results, strict=True):
-        columns.append(Column(name, partial(_average_of, result)))
+        columns.append(Column(name, methodcaller("shown", result)))
     return Table("", columns, averages)
-
-
-def _average_of(result: Result, average: Column[Result]) -> str:
-    return average.shown(result)
 
 
 _WITH_VERDICT = Column[VariantResult](
@@ -202,7 +200,7 @@ def comparisons_frame(comparisons: Comparisons) -> "pd.DataFrame":
     """One row a (dataset, kind of damage, judge), with its difference from the first judge."""
     import pandas as pd
 
-    return pd.DataFrame([row for each in comparisons for row in _compared_rows(each)])
+    return pd.DataFrame(list(chain.from_iterable(map(_compared_rows, comparisons))))
 
 
 def _compared_rows(comparison: DatasetComparison) -> "Iterator[dict[str, Any]]":
@@ -233,11 +231,10 @@ _FINDING = ("condition", "state", "result", "finding")
 
 
 def _findings(outcome: Outcome) -> list[tuple[str, str, str, str]]:
-    return [
-        (condition, finding.state, finding.result, finding.words)
-        for condition, each in outcome.checks.items()
-        for finding in each
-    ]
+    rows: list[tuple[str, str, str, str]] = []
+    for condition, findings in outcome.checks.items():
+        rows += [(condition, finding.state, finding.result, finding.words) for finding in findings]
+    return rows
 
 
 def outcome_frame(outcome: Outcome) -> "pd.DataFrame":
@@ -265,7 +262,8 @@ def plot(result: Result) -> "Figure":
     axes.axvline(0.5, color=_GREY, linewidth=1, linestyle=":")
     axes.set_yticks(range(len(rows)), [KIND.shown(row) for row in rows])
     axes.invert_yaxis()
-    axes.set_xlim(min([0.5, *((row.detection_ci or (0.5, 1.0))[0] for row in rows)]) - 0.02, 1.02)
+    lows = [row.detection_ci[0] for row in rows if row.detection_ci is not None]
+    axes.set_xlim(min([0.5, *lows]) - 0.02, 1.02)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
     axes.set_xlabel("detection (50 % is blind)")
     axes.set_title(f"{result.dataset}: {result.judge}", loc="left")

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,8 +57,12 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
     with stage(progress, "packing the texts of the report"):
         pairs = explorer_data(run) if run.has_texts else ""
     several, manifest = len(results) > 1, run.manifest if run.has_texts else {}
-    rows = [row for each in results for row in (*each.variants, *each.probes)]
-    judged = [row for each in results for row in each.damage]
+    rows = list(chain.from_iterable((*each.variants, *each.probes) for each in results))
+    judged = list(chain.from_iterable(each.damage for each in results))
+    states = {row.state for row in judged}
+    placed = []  # each matrix with the places of its columns among the results
+    for matrix in matrices(results) if several else ():
+        placed.append((matrix, [results.index(column) for column in matrix.columns]))
     advised = {judge: advice(of_judge) for judge, of_judge in by_judge(results).items()}
     return page(
         "report.html",
@@ -73,11 +78,11 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
         several=several,
         opened=len(results) <= _OPEN,
         sentences=sentences(results),
-        matrices=[(m, [results.index(r) for r in m.columns]) for m in matrices(results)] if several else [],
+        matrices=placed,
         advice={judge: text for judge, text in advised.items() if text},
         misses=misses(run.rated, _texts(run)) if run.has_texts else [],
         at_mark=at_mark(run.rated),
-        verdicts=[v for v in verdicts_about("damage") if any(row.state is v for row in judged)],
+        verdicts=[verdict for verdict in verdicts_about("damage") if verdict in states],
         runs=_runs(results),
         figures_of=figures_of,
         drawn_kinds=partial(drawn_kinds, start=_start(judged), short=several),

@@ -214,14 +214,17 @@ def _print_grid(table: _Grid, console: "Console") -> None:
 
     if table.title:
         console.print(Text(printable(table.title), style="bold"))
-    words = [len(word) for row in table.rows for word in str(row[0]).split()] if table.headings else []
-    first = min(_widths(table)[0], max(_WIDEST_FIRST, *words)) if words else _widths(table)[0]
-    room = console.width - _start_of_last(table) + _widths(table)[0] - first
-    needed = _widths(table)[-1]
-    if room >= needed or not table.headings:
+    widths = _widths(table)
+    first = widths[0]
+    words = " ".join(row[0] for row in table.rows).split() if table.headings else []
+    if words:
+        first = min(first, max(_WIDEST_FIRST, *map(len, words)))
+    room = console.width - _start_of_last(table) + widths[0] - first
+    lacking = widths[-1] - room
+    if lacking <= 0 or not table.headings:
         _print_rows(table, max(room, _NARROWEST), first, console)
-    elif first - (needed - room) >= _NARROWEST_FIRST:
-        _print_rows(table, needed, first - (needed - room), console)
+    elif first - lacking >= _NARROWEST_FIRST:
+        _print_rows(table, widths[-1], first - lacking, console)
     else:
         _print_rows_on_several_lines(table, console)
 
@@ -235,7 +238,9 @@ def _print_rows(table: _Grid, room: int, first: int, console: "Console") -> None
     rows = [([Text(heading) for heading in table.headings], "bold")] if table.headings else []
     for cells, style in [*rows, *zip(_cells(table), _styles(table), strict=True)]:
         line = Text(style=style)
-        cells[0], *below = cells[0].wrap(console, first) if len(cells) > 1 and cells[0] else cells[:1]
+        below: Sequence[Text] = ()
+        if len(cells) > 1 and cells[0]:
+            cells[0], *below = cells[0].wrap(console, first)
         for cell, width, aligned in zip(cells[:-1], widths, right, strict=False):
             cell.align("right" if aligned else "left", width)
             line.append_text(cell).append(" " * _GAP)
@@ -261,16 +266,15 @@ def _print_rows_on_several_lines(table: _Grid, console: "Console") -> None:
         first.stylize("bold")
         console.print(first)
         lines: list[Text] = []
-        named = [
-            Text(f"{heading} ").append_text(cell)
-            for heading, cell in zip(table.headings[1:], others, strict=True)
-            if cell
-        ]
-        for cell in named:
-            if lines and lines[-1].cell_len + len(_BETWEEN) + cell.cell_len <= console.width - _INDENT:
-                lines[-1].append(_BETWEEN).append_text(cell)
+        room = console.width - _INDENT
+        for heading, cell in zip(table.headings[1:], others, strict=True):
+            if not cell:
+                continue
+            named = Text(f"{heading} ").append_text(cell)
+            if lines and lines[-1].cell_len + len(_BETWEEN) + named.cell_len <= room:
+                lines[-1].append(_BETWEEN).append_text(named)
             else:
-                lines.append(cell)
+                lines.append(named)
         for line in lines:
             console.print(Text(" " * _INDENT, style=style).append_text(line))
 
@@ -278,9 +282,11 @@ def _print_rows_on_several_lines(table: _Grid, console: "Console") -> None:
 def _cells(table: _Grid) -> "list[list[Text]]":
     from rich.text import Text
 
-    rows = [[Text(printable(cell)) for cell in row] for row in table.rows]
-    for row, styles in zip(rows, table.cell_styles, strict=False):
-        for cell, style in zip(row, styles, strict=True):
+    rows = []
+    for row in table.rows:
+        rows.append([Text(printable(cell)) for cell in row])
+    for cells, styles in zip(rows, table.cell_styles, strict=False):  # a listing has no styles
+        for cell, style in zip(cells, styles, strict=True):
             cell.stylize(style)
     return rows
 
@@ -292,8 +298,13 @@ def _styles(table: _Grid) -> Sequence[str]:
 def _widths(table: _Grid) -> list[int]:
     from rich.text import Text
 
-    rows = [[Text(heading) for heading in table.headings]] if table.headings else []
-    return [max(cell.cell_len for cell in column) for column in zip(*rows, *_cells(table), strict=True)]
+    rows = _cells(table)
+    if table.headings:
+        rows.append([Text(heading) for heading in table.headings])
+    widths = [0] * len(rows[0])
+    for row in rows:
+        widths = [max(width, cell.cell_len) for width, cell in zip(widths, row, strict=True)]
+    return widths
 
 
 def _start_of_last(table: _Grid) -> int:
@@ -368,12 +379,13 @@ def latex_table(
     """A `table` for the package `booktabs`; the columns at the places `right` are aligned right."""
     lines = [" & ".join(map(latex_text, row)) + r" \\" for row in rows]
     head = [" & ".join(map(latex_text, headings)) + r" \\", r"\midrule"] if headings else []
-    places = range(max(map(len, [headings, *rows])))
+    width = max(map(len, [headings, *rows]))
+    alignment = "".join("r" if place in right else "l" for place in range(width))
     return "\n".join(
         [
             r"\begin{table}",
             *([rf"\caption{{{latex_text(caption)}}}"] if caption else []),
-            rf"\begin{{tabular}}{{{''.join('r' if place in right else 'l' for place in places)}}}",
+            rf"\begin{{tabular}}{{{alignment}}}",
             r"\toprule",
             *head,
             *lines,
@@ -391,7 +403,7 @@ _MARKS = re.compile(r"[\\`*\[\]<>|~$&#]|(?<![^\W_])_|_(?![^\W_])")
 
 def _markdown_of(grid: _Grid) -> str:
     """The table under its title; of a listing a line for each row."""
-    rows = [[markdown_cell(cell) for cell in row] for row in grid.rows]
+    rows = [list(map(markdown_cell, row)) for row in grid.rows]
     if not grid.headings:
         return "\n".join(f"- {': '.join(filter(None, row))}" for row in rows)
     title = f"### {markdown_cell(grid.title)}\n\n" if grid.title else ""
@@ -402,12 +414,11 @@ def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]], right
     """A table of cells that are Markdown already; the columns at the places `right` are aligned right."""
     from rich.cells import cell_len
 
-    shown = [markdown_cell(heading) for heading in headings]
-    cells = [[str(cell).strip() for cell in row] for row in rows]
-    widths = [
-        max(cell_len(heading) + 2, *(cell_len(row[place]) for row in cells), 3)
-        for place, heading in enumerate(shown)
-    ]
+    shown = list(map(markdown_cell, headings))
+    cells = [list(map(str.strip, row)) for row in rows]
+    widths = [max(cell_len(heading) + 2, 3) for heading in shown]
+    for row in cells:
+        widths = [max(width, cell_len(cell)) for width, cell in zip(widths, row, strict=True)]
 
     def line(row: Sequence[str]) -> str:
         filled = []

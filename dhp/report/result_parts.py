@@ -1,7 +1,11 @@
-"""The tables and all figures of a result, as parts of a document."""
+"""The tables and all figures of a result, as parts of a document.
+
+`kinds_table` is what every output shows of a result; `figures_of` is all that is known of it, for the page.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from dhp.analysis.results import DoseResponse, ResponseStyle, Result, VariantResult
@@ -58,7 +62,8 @@ def _folded(rows: Sequence[VariantResult]) -> str:
         kinds.setdefault(name, []).extend([row.degree] if row.degree else [])
     names = [f"{kind} ({', '.join(degrees)})" if degrees else kind for kind, degrees in kinds.items()]
     label = row_name(rows[0]) if len(rows) == 1 else listed(names)
-    still = all(cell.tied == 1 for row in rows for cell in row.metrics.values())
+    cells = chain.from_iterable(row.metrics.values() for row in rows)
+    still = all(cell.tied == 1 for cell in cells)
     return f"{label}: no score moved" if still and not _probe_level(rows[0]) else label
 
 
@@ -165,10 +170,10 @@ def repeats_table(result: Result) -> Table[Any] | None:
         column = Column[Any](name.replace("icc", "ICC"), item(name), _REPEATS.get(name, figure))
         columns.append(column.on(item(1)))
     # A count that was read from a file is a float: a page must say the same of both.
-    rows = [
-        (metric, {name: None if value is None else float(value) for name, value in figures.items()})
-        for metric, figures in result.repeats.items()
-    ]
+    rows = []
+    for metric, figures in result.repeats.items():
+        shown = {name: None if value is None else float(value) for name, value in figures.items()}
+        rows.append((metric, shown))
     return Table("Single scores", columns, rows, titled=False)
 
 

@@ -1,8 +1,13 @@
-"""The page of all finished runs in a folder."""
+"""The page of all finished runs in a folder.
+
+It has a table with a line for each run, its sentences below, and two judges side by side, as the reader
+chooses. A trend tells how the detection of a model moved over runs on the same texts, e.g. under new prompts.
+"""
 
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from os.path import relpath
 from pathlib import Path
 from urllib.parse import quote
@@ -43,10 +48,14 @@ class _Listed:
     judges: Sequence[str]
     prompts: Sequence[str]
     """Names of its protocols; empty if no model was asked."""
-    data: str
     results: Sequence[Result]
     sentences: Sequence[Sentence]
     """One sentence per judge."""
+
+    @property
+    def data(self) -> str:
+        """Names of its datasets, or how many there are."""
+        return sets(list(dict.fromkeys(each.dataset for each in self.results)), _NAMED)
 
 
 def holds_runs(folder: str | Path) -> bool:
@@ -94,7 +103,7 @@ def write_index(folder: str | Path, out: str | Path | None = None) -> Path:
 
 def _runs_table(rows: Sequence[_Listed]) -> Table[_Listed]:
     """One line for each run; what it says in a sentence stands below the table."""
-    every = [result for row in rows for result in row.results]
+    every = list(chain.from_iterable(row.results for row in rows))
     figures = [column for column in run_columns(every) if column not in _TOO_WIDE]
     trends = _trends(rows)
     columns = [*_ABOUT, *map(_of_run, figures)]
@@ -141,7 +150,6 @@ _TOO_WIDE = (LOWEST, MEAN_PASS)
 
 def _listed(folder: Path, beside: Path) -> _Listed:
     results = read_run(folder).results
-    datasets = list(dict.fromkeys(each.dataset for each in results))
     report = folder / "report.html"
     return _Listed(
         name=printable(folder.name),
@@ -150,7 +158,6 @@ def _listed(folder: Path, beside: Path) -> _Listed:
         page=_link(report, beside) if report.is_file() else None,
         judges=list(dict.fromkeys(each.judge for each in results)),
         prompts=list(dict.fromkeys(protocol_name(e.protocol) for e in results if e.asked)),
-        data=sets(datasets, _NAMED),
         results=results,
         sentences=sentences(results),
     )
@@ -169,7 +176,7 @@ def _trends(rows: Sequence[_Listed]) -> dict[str, str]:
         known = [share for share in shares if share is not None]
         if len(row.judges) > 1 or len(known) < len(row.results):
             continue
-        signatures = (Signature.parse(result.signature) for result in row.results)
+        signatures = [Signature.parse(result.signature) for result in row.results]
         measured = frozenset(tuple(each.comparable(["protocol"]).values()) for each in signatures)
         comparable = series.setdefault((row.results[0].model, measured), [])
         comparable.append(sum(known) / len(known))
@@ -198,15 +205,12 @@ def _choice(rows: Sequence[_Listed]) -> Choice | None:
     several = {dataset: placed for dataset, placed in by_dataset.items() if len(placed) > 1}
     if not several:
         return None
+    # The rows begin with the newest run, so the smallest places are those of the newest judges.
     newest, before = min((placed[0][0], placed[1][0]) for placed in several.values())
-    return Choice(
-        judges,
-        (before, newest),
-        [
-            JudgesOfSet(
-                matrix_of(dataset, [judges[place].name for place, _ in placed], [r for _, r in placed]),
-                [place for place, _ in placed],
-            )
-            for dataset, placed in several.items()
-        ],
-    )
+    sides = []
+    for dataset, placed in several.items():
+        places = [place for place, _ in placed]
+        results = [result for _, result in placed]
+        matrix = matrix_of(dataset, [judges[place].name for place in places], results)
+        sides.append(JudgesOfSet(matrix, places))
+    return Choice(judges, (before, newest), sides)

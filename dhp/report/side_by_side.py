@@ -23,9 +23,9 @@ _LONGEST = 24
 
 def ranked(results: Sequence[Result]) -> list[Result]:
     """The results data by data, on each the judge with the highest mean detection over all data first."""
-    averages = {
-        judge: _mean([each.detection.avg for each in of]) or 0.0 for judge, of in by_judge(results).items()
-    }
+    averages: dict[str, float] = {}
+    for judge, of in by_judge(results).items():
+        averages[judge] = _mean([each.detection.avg for each in of]) or 0.0
     data = list(dict.fromkeys(each.dataset for each in results))
     return sorted(results, key=lambda each: (data.index(each.dataset), -averages[each.judge]))
 
@@ -37,22 +37,22 @@ def judges_on_sets(results: Sequence[Result]) -> list[Part]:
     damaged texts that pass stands before it.
     """
     data = list(dict.fromkeys(each.dataset for each in results))
-    rows = list(by_judge(ranked(results)).items())
-    if len(results) <= _FEW or len(data) == 1 or len(rows) == 1:
+    on_sets: dict[str, dict[str, Result]] = {}
+    for each in ranked(results):
+        on_sets.setdefault(each.judge, {})[each.dataset] = each
+    if len(results) <= _FEW or len(data) == 1 or len(on_sets) == 1:
         return []
-    on_sets = [(judge, {each.dataset: each for each in of}) for judge, of in rows]
     shared = shared_folder(data)
     judge = Column[Any]("judge", item(0), names=True, right=False)
 
     def table(column: Column[Any], title: str) -> Table[Any]:
         columns = [replace(column, heading=name.removeprefix(shared)).on(item(1, name)) for name in data]
-        return Table(title, [judge, *columns], on_sets, css="results stacked")
+        return Table(title, [judge, *columns], list(on_sets.items()), css="results stacked")
 
-    passing = [PASSING] if any(PASSING.value(each) is not None for each in results) else []
-    return [
-        *(table(_on_set(column, limits=True), f"{column.heading} on {sets(data)}") for column in passing),
-        table(_on_set(DETECTION), f"detection on {sets(data)}, and kinds of damage noticed"),
-    ]
+    tables = [table(_on_set(DETECTION), f"detection on {sets(data)}, and kinds of damage noticed")]
+    if any(PASSING.value(each) is not None for each in results):
+        tables.insert(0, table(_on_set(PASSING, limits=True), f"{PASSING.heading} on {sets(data)}"))
+    return [*tables]
 
 
 def _on_set(column: Column[Result], *, limits: bool = False) -> Column[Result | None]:
@@ -94,7 +94,7 @@ def side_by_side(results: Sequence[Result]) -> FirstThatFits:
         return Table(title, columns, rows, css="results stacked")
 
     forms: list[list[Part]] = [[*key, table(short)], [*key, table(short, plain=True)]]
-    if max(map(len, judges)) <= _LONGEST:
+    if max(map(len, judges)) <= _LONGEST:  # no key is needed: the names stand over the columns
         forms.insert(0, [table(judges)])
     return FirstThatFits(forms)
 

@@ -1,7 +1,12 @@
-"""What is printed of results and of degraded texts."""
+"""What is printed of results and of degraded texts.
+
+In this order: the table of kinds of a single result, detection by dose, the table of results or of judges on
+sets, judges side by side, a sentence on each judge, and notes on what makes the figures doubtful.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from dhp.analysis.results import DoseResponse, Interval, Result, Results
@@ -42,7 +47,7 @@ def results_in_terminal(results: Results, *, details: bool = False) -> list[Part
         if details:
             parts += _details(each)
         parts.append("")
-    for curve in (curve for each in judged for curve in each.curves):
+    for curve in chain.from_iterable(each.curves for each in judged):
         parts += [doses_table(curve), ""]
     plain = [each for each in shown if each.damage]
     if judged and plain:
@@ -57,11 +62,11 @@ def results_in_terminal(results: Results, *, details: bool = False) -> list[Part
 
 def _of_plugins(results: Sequence[Result]) -> list[str]:
     """What plug-ins have to say, with judge and data if there are several results."""
-    return [
-        line if len(results) == 1 else f"{each.judge} on {each.dataset}: {line}"
-        for each in results
-        for line in notes_of_plugins(each)
-    ]
+    lines = []
+    for each in results:
+        about = "" if len(results) == 1 else f"{each.judge} on {each.dataset}: "
+        lines += [f"{about}{line}" for line in notes_of_plugins(each)]
+    return lines
 
 
 def results_in_markdown(results: Results) -> list[Part]:
@@ -174,14 +179,13 @@ def _at_dose(place: int, dose: int) -> Column[DoseResponse]:
 
 def both_ways_tables(results: Results) -> list[Table[Any]]:
     """A table for each model and dataset that were asked both pointwise and pairwise."""
-    return [
-        _both_ways_table(one, other)
-        for one in results
-        for other in results
-        if (one.model, one.dataset) == (other.model, other.dataset)
-        and other.protocol.startswith(PAIRWISE)
-        and not one.protocol.startswith(PAIRWISE)
-    ]
+    pairwise = [each for each in results if each.protocol.startswith(PAIRWISE)]
+    tables = []
+    for one in results:
+        if not one.protocol.startswith(PAIRWISE):
+            others = [each for each in pairwise if (each.model, each.dataset) == (one.model, one.dataset)]
+            tables += [_both_ways_table(one, other) for other in others]
+    return tables
 
 
 _Seen = tuple[float | None, Interval]
