@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from dhp.analysis.analyze import analyze_ratings, of_comparisons
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
-from dhp.analysis.ratings import RatingsArray, merged_ratings
+from dhp.analysis.merged_ratings import merged_ratings
+from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.results import Result, Results
 from dhp.content.catalog import Metrics, metric_list, override, read_protocol, with_metrics
 from dhp.content.own_task import LABELS_OF_FUNCTIONS, chosen_metrics, function_task

@@ -9,7 +9,7 @@ import datetime as dt
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +20,9 @@ from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.kinds import failure_warnings, judged_kinds, judged_probes, rated_variants
 from dhp.analysis.mark_sweep import mark_sweep
 from dhp.analysis.marks import PassMark, marks_in_words
+from dhp.analysis.merged_ratings import ratings_of_file
 from dhp.analysis.passing import AtMark, pass_shares
-from dhp.analysis.ratings import RatingsArray, ratings_of_file, split_ratings, without_score
+from dhp.analysis.ratings import RatingsArray, split_ratings, without_score
 from dhp.analysis.reasons import reasons_of
 from dhp.analysis.results import (
     DoseResponse,
@@ -407,7 +408,8 @@ def _all_tested(
     Damage first: what a control costs is measured against it.
     """
     perturbed = [v for v in variants if v.level not in PROBES]
-    controls, attacks = ([v for v in variants if v.level == level] for level in ("control", "attack"))
+    controls = [v for v in variants if v.level == "control"]
+    attacks = [v for v in variants if v.level == "attack"]
     edits = [v.name for v in controls if v.perturber != IDENTITY]
     names, order = [v.name for v in perturbed], [v.name for v in variants]
     responses = dose_responses(ratings, names, [e for e in edits if e in ratings.variants], characters)
@@ -441,11 +443,9 @@ def _left_out(ratings: RatingsArray, counted: RatingsArray) -> list[str]:
     """How many pairs the statistics of the paper leave out, although the judge answered."""
     if counted is ratings:
         return []
-    pairs = sum(
-        int(ratings.ties_unread(variant, metric).sum())
-        for variant in ratings.variants
-        for metric in ratings.metrics
-    )
+    pairs = 0
+    for variant, metric in product(ratings.variants, ratings.metrics):
+        pairs += int(ratings.ties_unread(variant, metric).sum())
     return [f"{pairs:,} pairs are left out, as a text has no score: the paper does so"] if pairs else []
 
 

@@ -73,8 +73,11 @@ def rated_variants(ratings: RatingsArray, suite: Suite | None) -> tuple[list[Var
 
 def _probes() -> list[Variant]:
     """The controls and attacks that can be added to any suite."""
-    uses = [use for name in ("controls", "attacks") for use in read_probes(name).perturbers.items()]
-    return [variant for name, use in uses for variant in use.variants(name)]
+    variants: list[Variant] = []
+    for kind in ("controls", "attacks"):
+        for name, use in read_probes(kind).perturbers.items():
+            variants += use.variants(name)
+    return variants
 
 
 def judged_kinds(
@@ -152,19 +155,22 @@ def judged_probes(
     detected = detection(differences, [variant.level for variant in variants], ratings.clusters)
     rows = _rows(ratings, variants, config, differences, detected, two_sided=attacks)
     moves = movements(differences, beside, noticed, ratings.clusters)
-    states = [control_state(each, attack=attacks, scores_move=moved) for each in moves]
-    return [
-        replace(
-            row,
-            verdict=state,
-            best_metric=row.best_metric and ratings.metrics[m],
-            detection=_defined(detected.metric_value[v, m]),
-            detection_ci=_ends(detected.metric_low[v, m], detected.metric_high[v, m]),
-            share=float(each.share[m]) if each.against[m] >= 0 else None,
-            beside=judged[each.against[m]] if each.against[m] >= 0 else None,
+    found = []
+    for v, (row, move) in enumerate(zip(rows, moves, strict=True)):
+        state, m = control_state(move, attack=attacks, scores_move=moved)
+        against = int(move.against[m])  # below 0 without damage that was noticed
+        found.append(
+            replace(
+                row,
+                verdict=state,
+                best_metric=row.best_metric and ratings.metrics[m],
+                detection=_defined(detected.metric_value[v, m]),
+                detection_ci=_ends(detected.metric_low[v, m], detected.metric_high[v, m]),
+                share=float(move.share[m]) if against >= 0 else None,
+                beside=judged[against] if against >= 0 else None,
+            )
         )
-        for v, (row, each, (state, m)) in enumerate(zip(rows, moves, states, strict=True))
-    ]
+    return found
 
 
 def _rows(
@@ -276,19 +282,20 @@ def _cells(
 
 def failure_warnings(ratings: RatingsArray, rows: Sequence[VariantResult]) -> list[str]:
     """A line on kinds of which more, or fewer, ratings lack a score than of originals (Holm over kinds)."""
-    failures = {}
     if ORIGINAL not in ratings.answers:  # of comparisons, where nobody is asked about originals
         return []
+    failures: list[tuple[str, float, float]] = []  # kind, share of originals, share of its texts
+    log_p: list[float] = []
     for row in rows:
         failed = ratings.failed(row.variant)
         if failed is not None and failed.any():
-            failures[row.variant] = (failed.mean(axis=1), math.log(float(failure_p(*failed))))
-    adjusted = holm(np.array([log_p for _, log_p in failures.values()]))
-    uneven = [
-        (abs(after - before), f"{variant_name(name)} ({after:.0%} and {before:.0%})")
-        for (name, ((before, after), _)), log_p in zip(failures.items(), adjusted.tolist(), strict=True)
-        if log_p <= math.log(0.05)
-    ]
+            before, after = failed.mean(axis=1)
+            failures.append((row.variant, before, after))
+            log_p.append(math.log(float(failure_p(*failed))))
+    uneven: list[tuple[float, str]] = []
+    for (name, before, after), adjusted in zip(failures, holm(np.array(log_p)).tolist(), strict=True):
+        if adjusted <= math.log(0.05):
+            uneven.append((abs(after - before), f"{variant_name(name)} ({after:.0%} and {before:.0%})"))
     if not uneven:
         return []
     named = [text for _, text in sorted(uneven, key=lambda each: -each[0])[:_UNEVEN]]

@@ -200,8 +200,10 @@ def _denial() -> re.Pattern[str]:
 @cache
 def _kind(perturber: str) -> tuple[re.Pattern[str], ...]:
     """What names a kind of damage, all of it: a word of the list, or every word of its own name."""
-    groups = [group for group in words_in_reasons() if perturber in group.of.split()]
-    stems = [word for group in groups for word in _split(group.words)]
+    stems: list[str] = []
+    for group in words_in_reasons():
+        if perturber in group.of.split():
+            stems += _split(group.words)
     if stems:
         return (re.compile(_any_of(stems), re.IGNORECASE),)
     if perturber in descriptions():

@@ -1,16 +1,13 @@
-"""The ratings of one judge on one dataset as arrays, from a table or its parts.
+"""The ratings of one judge on one dataset as arrays, from a table.
 
 Rows become one mean for each text and metric, and the counts of what was read or failed. A table too large
-for memory comes in parts: each part becomes arrays, and `merged_ratings` puts the arrays of all parts
-together.
+for memory comes in parts, which `dhp.analysis.merged_ratings` puts together.
 """
 
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,9 +16,8 @@ from dhp.analysis.named_change import REASON, TEXT, with_named
 from dhp.analysis.ratings_checks import GROUPING, blank, checked_ratings
 from dhp.analysis.unread import causes
 from dhp.core.errors import InputError, suggest
-from dhp.core.own_table import RatingsForm
 from dhp.core.rating_forms import BESIDE, NAMED, ONE_SILENT, is_pairwise, stated_columns
-from dhp.core.ratings_table import in_parts, place_of, ratings_parts, read_ratings
+from dhp.core.ratings_table import place_of
 from dhp.core.records import ASKED_AGAIN, ORIGINAL, RATING_STATUSES, SECOND, UNREAD
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Scale
@@ -285,9 +281,13 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
         raise InputError(f"{place}: a score is larger than {_LARGEST:g}")
     answered = np.bincount(cell[scored | table["status"].isin(UNREAD).to_numpy()], minlength=size)
     mass = _missing_mass(table, place)
-    levelled = (table["variant"] != ORIGINAL) & (table["level"] != "") if "level" in table else None
-    levels = None if levelled is None else table.loc[levelled, ["variant", "level"]]
     clusters = _clusters(table, place) if "cluster" in table else None
+    levels = None
+    if "level" in table:
+        levelled = (table["variant"] != ORIGINAL) & (table["level"] != "")
+        pairs = table.loc[levelled, ["variant", "level"]].drop_duplicates()
+        levels = levels_of_pairs(pairs.to_numpy().tolist(), place)
+    by_text = [_by_text(cell[chosen], score[chosen]) for chosen in rated]
     return RatingsArray(
         place=place,
         model=names.get("model", UNKNOWN),
@@ -297,13 +297,11 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
         variants=tuple(variants),
         metrics=tuple(metrics),
         means=means,
-        samples={
-            name: _by_text(cell[chosen], score[chosen]) for name, chosen in zip(metrics, rated, strict=True)
-        },
+        samples=dict(zip(metrics, by_text, strict=True)),
         asked=rows > 0,
         unread=(answered.reshape(shape) > 0) & (samples == 0),
         answers=_answers(table),
-        levels=None if levels is None else _levels(levels.drop_duplicates().to_numpy().tolist(), place),
+        levels=levels,
         counts=_counts(table),
         causes=causes(table),
         failures=_counted(table, "raw", "failed"),
@@ -478,7 +476,7 @@ def _check_originals(rows: Ints, metrics: Sequence[str], examples: Sequence[str]
         )
 
 
-def _levels(pairs: Iterable[Sequence[str]], place: str) -> dict[str, str]:
+def levels_of_pairs(pairs: Iterable[Sequence[str]], place: str) -> dict[str, str]:
     """Variant -> its level."""
     levels: dict[str, str] = {}
     for variant, level in pairs:
@@ -487,192 +485,3 @@ def _levels(pairs: Iterable[Sequence[str]], place: str) -> dict[str, str]:
                 f"{place}: variant '{variant}' has two levels, '{levels[variant]}' and '{level}'"
             )
     return levels
-
-
-class _NotSeparable(Exception):
-    """Parts that tell only together what was rated: an example is in two of them."""
-
-
-def ratings_of_file(
-    path: Path, scales: Mapping[str, Scale] | None = None, form: RatingsForm = RatingsForm()
-) -> list[RatingsArray]:
-    """The ratings in a file or a folder of parts, by (model, protocol, dataset), in order of appearance.
-
-    Of Parquet one row group is in memory at a time if no example is in two of them. Parameters and errors
-    as for `read_ratings` and `split_ratings`.
-    """
-    if form == RatingsForm() and in_parts(path):
-        # The row that an error names is to be counted in the whole.
-        with suppress(_NotSeparable, InputError):
-            return merged_ratings(map(_apart, ratings_parts(path)), scales)
-    return list(split_ratings(read_ratings(path, form, categories=True), scales))
-
-
-def _apart(frame: "pd.DataFrame") -> "pd.DataFrame":
-    if "status" not in frame:  # a note on each part would be too many
-        raise _NotSeparable
-    return frame
-
-
-def merged_ratings(
-    frames: "Iterable[pd.DataFrame]", scales: Mapping[str, Scale] | None = None
-) -> list[RatingsArray]:
-    """The ratings of all these tables, as by `split_ratings`; no two tables hold ratings of one example."""
-    groups: dict[tuple[str, str, str], list[RatingsArray]] = {}
-    for frame in frames:
-        for part in split_ratings(frame, scales):
-            group = groups.setdefault((part.model, part.protocol, part.dataset), [])
-            group.append(part)
-            if len(group) > 1:
-                group[0], group[-1] = _lean(group[0]), _lean(part)
-        del frame  # before the next table is made
-    return [_merged(parts) for parts in groups.values()]
-
-
-def _lean(part: RatingsArray) -> RatingsArray:
-    """The ratings without single scores that the means hold, too."""
-    return replace(part, samples={m: x for m, x in part.samples.items() if x.shape[1] > 1})
-
-
-def _merged(parts: Sequence[RatingsArray]) -> RatingsArray:
-    if len(parts) == 1:
-        return parts[0]
-    examples = tuple(sorted(example for part in parts for example in part.examples))
-    position = {example: number for number, example in enumerate(examples)}
-    if len(position) < len(examples):
-        raise _NotSeparable
-    variants = tuple(dict.fromkeys(name for part in parts for name in part.variants))
-    metrics = tuple(dict.fromkeys(name for part in parts for name in part.metrics))
-    with np.errstate(invalid="ignore"):
-        none = np.zeros(1) / np.zeros(1)  # bit for bit the NaN of a mean of no scores, for the digest
-    means = np.full((1 + len(variants), len(metrics), len(examples)), none)
-    asked, unread = (np.zeros(means.shape, dtype=np.bool_) for _ in range(2))
-    columns = [[position[example] for example in part.examples] for part in parts]
-    for part, places in zip(parts, columns, strict=True):
-        rows = [0, *(1 + variants.index(name) for name in part.variants)]
-        cells = np.ix_(rows, [metrics.index(name) for name in part.metrics], places)
-        means[cells], asked[cells], unread[cells] = part.means, part.asked, part.unread
-    levels = (pair for part in parts for pair in (part.levels or {}).items())
-    clusters = _merged_clusters(parts)
-    return RatingsArray(
-        place=parts[0].place,
-        model=parts[0].model,
-        protocol=parts[0].protocol,
-        dataset=parts[0].dataset,
-        examples=examples,
-        variants=variants,
-        metrics=metrics,
-        means=means,
-        samples={
-            name: _samples(parts, columns, name, variants, means[:, m]) for m, name in enumerate(metrics)
-        },
-        asked=asked,
-        unread=unread,
-        answers=_merged_answers(parts),
-        levels=_levels(levels, parts[0].place) if any(part.levels is not None for part in parts) else None,
-        counts=dict(_total(part.counts for part in parts)),
-        causes=dict(_total(part.causes for part in parts).most_common()),
-        failures=dict(_total(part.failures for part in parts).most_common()),
-        rules=dict(sorted(_total(part.rules for part in parts).items())),
-        missing_mass=_merged_missing_mass(parts),
-        masses=sum(part.masses for part in parts),
-        clusters=None if clusters is None else cluster_numbers(clusters),
-        cluster_names=clusters,
-        columns=frozenset().union(*(part.columns for part in parts)),
-        shares=_merged_shares(parts, columns, variants, len(examples)),
-        stated=_merged_stated(parts, columns, variants, metrics, len(examples)),
-    )
-
-
-def _merged_shares(
-    parts: Sequence[RatingsArray], columns: Sequence[Sequence[int]], variants: Sequence[str], size: int
-) -> dict[str, Floats]:
-    """`RatingsArray.shares` of all parts; a metric with another number of points in some has none."""
-    shares = {}
-    for metric in dict.fromkeys(name for part in parts for name in part.shares):
-        points = {part.shares[metric].shape[2] for part in parts if metric in part.shares}
-        if len(points) > 1:
-            continue
-        whole = np.full((1 + len(variants), size, points.pop()), np.nan)
-        for part, places in zip(parts, columns, strict=True):
-            if metric in part.shares:
-                rows = [0, *(1 + variants.index(name) for name in part.variants)]
-                whole[np.ix_(rows, places)] = part.shares[metric]
-        shares[metric] = whole
-    return shares
-
-
-def _merged_stated(
-    parts: Sequence[RatingsArray],
-    columns: Sequence[Sequence[int]],
-    variants: Sequence[str],
-    metrics: Sequence[str],
-    size: int,
-) -> dict[str, Floats]:
-    stated: dict[str, Floats] = {}
-    for part, places in zip(parts, columns, strict=True):
-        rows = [0, *(1 + variants.index(name) for name in part.variants)]
-        cells = np.ix_(rows, [metrics.index(name) for name in part.metrics], places)
-        for name, values in part.stated.items():
-            stated.setdefault(name, np.full((1 + len(variants), len(metrics), size), np.nan))[cells] = values
-    return stated
-
-
-def _samples(
-    parts: Sequence[RatingsArray],
-    columns: Sequence[Sequence[int]],
-    metric: str,
-    variants: Sequence[str],
-    means: Floats,
-) -> Floats:
-    """The single scores of a metric, text by text: variant by variant, example by example.
-
-    `columns` are the numbers of the examples of each part in the whole.
-    """
-    if all(metric not in part.samples for part in parts):
-        return means[~np.isnan(means)][:, None]
-    width = max(part.samples[metric].shape[1] for part in parts if metric in part.samples)
-    rows, texts = [], []
-    for part, column in zip(parts, columns, strict=True):
-        if metric in part.metrics:
-            mean_of = part.means[:, part.metrics.index(metric)]
-            scores = part.samples.get(metric, mean_of[~np.isnan(mean_of)][:, None])
-            gaps = np.full((len(scores), width - scores.shape[1]), np.nan)
-            rows.append(np.hstack([scores, gaps]))
-            number = np.array([0, *(1 + variants.index(name) for name in part.variants)])
-            row, example = np.nonzero(~np.isnan(mean_of))
-            texts.append(np.ravel_multi_index((number[row], np.array(column)[example]), means.shape))
-    return np.vstack(rows)[np.argsort(np.concatenate(texts), kind="stable")]
-
-
-def _total(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
-    total: Counter[str] = Counter()
-    for each in counts:
-        total.update(each)
-    return total
-
-
-def _merged_answers(parts: Sequence[RatingsArray]) -> dict[str, tuple[float, int]]:
-    answers: dict[str, tuple[float, int]] = {}
-    for part in parts:
-        for name, (read, number) in part.answers.items():
-            before = answers.get(name, (0.0, 0))
-            answers[name] = (before[0] + read, before[1] + number)
-    return answers
-
-
-def _merged_missing_mass(parts: Sequence[RatingsArray]) -> float | None:
-    known = [part for part in parts if part.missing_mass is not None]
-    if not known:
-        return None
-    return float(np.average([p.missing_mass for p in known], weights=[p.masses for p in known]))
-
-
-def _merged_clusters(parts: Sequence[RatingsArray]) -> dict[str, str] | None:
-    if all(part.cluster_names is None for part in parts):
-        return None
-    return {
-        example: (part.cluster_names or {}).get(example, example)
-        for part in parts
-        for example in part.examples
-    }

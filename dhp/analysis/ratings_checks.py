@@ -115,7 +115,8 @@ def _check_scales(table: "pd.DataFrame", scales: Mapping[str, Scale], place: str
     if unknown.any():
         one_of("metric", table["metric"].iloc[_row(unknown) - 1], scales, f"{place}: row {_row(unknown)}")
     code, names = pd.factorize(table["metric"])
-    low, high = (np.array([getattr(scales[m], end) for m in names])[code] for end in ("min", "max"))
+    low = np.array([scales[name].min for name in names])[code]
+    high = np.array([scales[name].max for name in names])[code]
     off = (table["score"] < low) | (table["score"] > high)
     if off.any():
         row = table.iloc[_row(off) - 1]

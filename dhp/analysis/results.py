@@ -5,9 +5,10 @@ A record is a part of the file: what it holds is checked where it is made and ag
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, ClassVar, overload
@@ -415,7 +416,7 @@ class Result:
     @property
     def blind(self) -> bool:
         """Whether scores were compared and none of any text moved, under damage, control or attack."""
-        cells = [cell for row in (*self.variants, *self.probes) for cell in row.metrics.values()]
+        cells = _cells((*self.variants, *self.probes))
         compared = any(cell.n > cell.unread for cell in cells)
         return compared and all(cell.tied == 1 for cell in cells if cell.n)
 
@@ -432,7 +433,7 @@ class Result:
     @property
     def silent(self) -> bool:
         """Whether no pair of any kind of damage was read, so that nothing is known of what the judge sees."""
-        cells = [cell for row in self.variants for cell in row.metrics.values() if cell.n]
+        cells = [cell for cell in _cells(self.variants) if cell.n]
         return bool(cells) and all(cell.unread == cell.n for cell in cells)
 
     @property
@@ -477,8 +478,10 @@ class Result:
                 levels.setdefault(row.level, []).append(row.passes)
         if not levels:
             return None
-        least = [fmean(share.share for share in of) for of in levels.values()]
-        most = [fmean(share.most for share in of) for of in levels.values()]
+        least, most = [], []
+        for shares in levels.values():
+            least.append(fmean(share.share for share in shares))
+            most.append(fmean(share.most for share in shares))
         return fmean(least), fmean(most)
 
     @property
@@ -629,9 +632,9 @@ class Results(Sequence[Result]):
     def from_json(cls, content: object, place: str) -> "Results":
         """Results from what `results.json` holds, strictly.
 
-        Raises `InputError` with
-        `place` for another schema version, a field that is missing, unknown or of another type, a signature
-        that lacks a part, figures that differ from their checksum, and a verdict that its own figures deny.
+        Raises `InputError` with `place` for another schema version, a field that is missing, unknown or of
+        another type, a signature that lacks a part, figures that differ from their checksum, and a verdict
+        that its own figures deny.
         """
         objects = content if isinstance(content, list) else [content]
         results = []
@@ -652,6 +655,11 @@ class Results(Sequence[Result]):
         if not results:
             raise InputError(f"{place}: holds no result")
         return cls(results)
+
+
+def _cells(rows: Iterable[VariantResult]) -> list[Cell]:
+    """The tests of each kind by each metric."""
+    return list(chain.from_iterable(row.metrics.values() for row in rows))
 
 
 def _check_verdicts(result: Result, place: str) -> None:

@@ -61,18 +61,19 @@ class SharedStyles:
         """A row for each variant and pair of these K judges: variant, first, second, rho, n."""
         import pandas as pd
 
-        rows = [
-            (variant, judges[i], judges[j], self.rho[v, i, j], int(self.n[v, i, j]))
-            for v, variant in enumerate(self.variants)
-            for i, j in combinations(range(len(judges)), 2)
-        ]
+        rows = []
+        for v, variant in enumerate(self.variants):
+            for i, j in combinations(range(len(judges)), 2):
+                rows.append((variant, judges[i], judges[j], self.rho[v, i, j], int(self.n[v, i, j])))
         return pd.DataFrame(rows, columns=["variant", "first", "second", "rho", "n"])
 
 
 def shared_styles(judged: Sequence[RatingsArray], variants: Sequence[str]) -> SharedStyles:
     """Those of judges, on the examples, metrics and variants that all have."""
-    common = [v for v in variants if all(v in ratings.variants for ratings in judged)]
-    metrics = [m for m in judged[0].metrics if all(m in ratings.metrics for ratings in judged)]
+    all_variants = set.intersection(*(set(ratings.variants) for ratings in judged))
+    all_metrics = set.intersection(*(set(ratings.metrics) for ratings in judged))
+    common = [variant for variant in variants if variant in all_variants]
+    metrics = [metric for metric in judged[0].metrics if metric in all_metrics]
     examples = sorted(set.intersection(*(set(ratings.examples) for ratings in judged)))
     scores = np.stack([_scores(ratings, common, metrics, examples) for ratings in judged], axis=-1)
     defined = (~np.isnan(scores)).astype(np.int64)

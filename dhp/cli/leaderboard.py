@@ -43,8 +43,8 @@ def site(run: tuple[str, ...], out: str, latex: bool, allow: tuple[str, ...]) ->
 
     Example: dhp leaderboard runs/one runs/two --out site/
     """
-    from dhp.leaderboard.entries import read_entries
     from dhp.leaderboard.paper import as_latex
+    from dhp.leaderboard.reading import read_entries
     from dhp.leaderboard.site import write_site
     from dhp.leaderboard.tables import make_tables
 
@@ -74,7 +74,7 @@ def add(file: str, board: str, ratings: str | None, weights: str | None) -> None
 
     Example: dhp leaderboard add results.json --to board --ratings ratings.parquet
     """
-    from dhp.leaderboard.entries import add_results
+    from dhp.leaderboard.reading import add_results
 
     for path in add_results(file, board, ratings=ratings, weights=weights):
         say(f"written: {path}")

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from dhp.analysis.results import Result
 from dhp.core.signature import protocol_name
@@ -55,13 +56,15 @@ def _row(cells: Sequence[str]) -> str:
 
 def _cells(result: Result | None) -> Iterator[str]:
     for column in _FIGURES.values():
-        shown = "–" if result is None else column.form(column.value(result)).removesuffix("%")
-        mark = ""
-        if result is not None and column is DETECTION and result.alarms:
-            mark = _ALARM
-        elif column is not DETECTION and result is not None and PARTIAL in column.shown(result):
-            mark = _PARTIAL
-        yield latex_text(shown.strip()) + mark
+        if result is None:
+            yield latex_text("–")
+            continue
+        shown = column.form(column.value(result)).removesuffix("%").strip()
+        if column is DETECTION:
+            mark = _ALARM if result.alarms else ""
+        else:
+            mark = _PARTIAL if PARTIAL in column.shown(result) else ""
+        yield latex_text(shown) + mark
 
 
 def _names(results: Sequence[Result]) -> list[str]:
@@ -97,7 +100,7 @@ def _told_apart(names: Sequence[str]) -> list[str]:
 
 def _caption(tables: Sequence[Table]) -> str:
     """What the figures are, in words; averages that leave out kinds are named."""
-    results = [result for table in tables for result in table.results]
+    results = list(chain.from_iterable(table.results for table in tables))
     asked = {protocol_name(each.protocol) for each in results if each.asked}
     way = f", all asked by the protocol {asked.pop()}" if len(asked) == 1 else ""
     meaning = (

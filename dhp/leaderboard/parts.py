@@ -1,4 +1,8 @@
-"""What the pages of a leaderboard say, as parts of a document."""
+"""What the pages of a leaderboard say, as parts of a document.
+
+`board_parts` makes the first page, `dataset_parts` and `model_parts` those of a dataset and a model. All show
+a table of results by `results_table`, or its columns, and what these results share by `shared_parts`.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -205,7 +209,7 @@ def _of_table(charted: ChartedTable, root: str) -> Iterator[Part]:
     yield from map(Note, legend(table.results))
     yield from ranking([table])
     yield Heading("Detection by kind of damage", 3)
-    words = [word.signed for about in ("damage", "probe") for word in verdicts_about(about) if word.sign]
+    words = [word.signed for word in (*verdicts_about("damage"), *verdicts_about("probe")) if word.sign]
     yield Note(f"{', '.join(words)}.")
     yield kinds_of_judges(table, root)
     if table.comparison:
@@ -297,8 +301,8 @@ def _results_of_model(results: Sequence[_Placed]) -> Table[_Placed]:
 
 def _id(results: Sequence[_Placed], each: _Placed) -> str:
     """The mark of a result on the page."""
-    rows = [row for _, row in results]
-    return f"result-{1 + next(place for place, row in enumerate(rows) if row is each[1])}"
+    number = next(number for number, (_, row) in enumerate(results, 1) if row is each[1])
+    return f"result-{number}"
 
 
 def _of_result(table: BoardTable, row: Row, place: str, root: str) -> Iterator[Part]:

@@ -1,9 +1,14 @@
-"""The static site of a leaderboard: pages, charts, and the same tables as files."""
+"""The static site of a leaderboard: pages, charts, and the same tables as files.
+
+`write_leaderboard` reads entries, ranks them in tables, and writes the site as a whole: the first page, one
+that compares two judges, one for each dataset and model, and the tables as JSON, CSV, Markdown and LaTeX.
+"""
 
 import json
 import math
 import re
 from collections.abc import Callable, Collection, Sequence
+from itertools import chain
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +21,7 @@ from dhp.core.progress import Progress, counted, progress_of
 from dhp.core.shown import printable
 from dhp.core.writing import check_place, output_path, write_folder
 from dhp.leaderboard import FOLDER
-from dhp.leaderboard.entries import Entry, judge_names, read_entries, score
+from dhp.leaderboard.entries import UNKNOWN, Entry, judge_names, score
 from dhp.leaderboard.paper import as_latex
 from dhp.leaderboard.parts import (
     ChartedTable,
@@ -27,6 +32,7 @@ from dhp.leaderboard.parts import (
     model_parts,
     shared_parts,
 )
+from dhp.leaderboard.reading import read_entries
 from dhp.leaderboard.rows import SIZES, Row, shown_cost, size_class
 from dhp.leaderboard.tables import (
     SCHEMA,
@@ -50,22 +56,29 @@ if TYPE_CHECKING:
 
 
 _MARKERS = "osD^vP*X"
-_APART = 1.12  # from one labelled size to the next
+_APART = 1.12
+"""How many times as large the next labelled size is at least: closer labels would overlap."""
 
 
 def sizes(table: Table) -> "Markup | None":
     """Detection by size, a line for each family and protocol; None if no family has two sizes."""
+    several_protocols = len({each.protocol for each in table.results}) > 1
     families: dict[str, list[tuple[Point, str]]] = {}
     for entry in table.entries:
         share, ends = score(entry.result, "detection")
         if entry.family and entry.size and share is not None:
-            protocols = {e.result.protocol for e in table.entries}
-            name = entry.family + (f", {entry.result.protocol}" if len(protocols) > 1 else "")
+            name = f"{entry.family}, {entry.result.protocol}" if several_protocols else entry.family
             label = f"{entry.size:g}B {share:.0%} (D_avg {figure(entry.result.d_avg)})"
             families.setdefault(printable(name), []).append(((entry.size, share, ends), label))
-    lines = {name: sorted(points, key=lambda each: each[0][0]) for name, points in sorted(families.items())}
-    known = sorted({size for points in lines.values() for (size, *_), _ in points})
-    if not any(points[0][0][0] < points[-1][0][0] for points in lines.values()):
+    lines: dict[str, list[tuple[Point, str]]] = {}
+    known: set[float] = set()
+    has_line = False
+    for name, of_family in sorted(families.items()):
+        lines[name] = sorted(of_family, key=_place)
+        of_sizes = set(map(_place, of_family))
+        known |= of_sizes
+        has_line = has_line or len(of_sizes) > 1
+    if not has_line:
         return None
 
     def draw(figure: "Figure") -> None:
@@ -76,8 +89,9 @@ def sizes(table: Table) -> "Markup | None":
         mark_blind(axes)
         axes.set_xscale("log")
         shown: list[float] = []
-        for size in known:
-            shown += [size] if not shown or size > _APART * shown[-1] else []
+        for size in sorted(known):
+            if not shown or size > _APART * shown[-1]:
+                shown.append(size)
         axes.set_xticks(shown, [f"{size:g}B" for size in shown])
         axes.minorticks_off()
         axes.set_xlabel("parameters")
@@ -91,6 +105,11 @@ def sizes(table: Table) -> "Markup | None":
     return drawn(draw, 9.2, 3.8, f"Lines: detection by size on {table.dataset}: {'; '.join(words)}.")
 
 
+def _place(labelled: tuple[Point, str]) -> float:
+    """Where a point stands on the axis."""
+    return labelled[0][0]
+
+
 def costs(table: Table) -> "Markup | None":
     """Detection by cost, a point for each judge with a known cost; None for fewer than two."""
     points: list[tuple[Point, str]] = []
@@ -101,7 +120,7 @@ def costs(table: Table) -> "Markup | None":
     if len(points) < 2:
         return None
     points.sort(key=lambda each: (each[0][:2], each[1]))
-    priced = [cost for (cost, *_), _ in points if cost > 0]
+    priced = [cost for cost in map(_place, points) if cost > 0]
 
     def draw(figure: "Figure") -> None:
         axes = figure.subplots()
@@ -128,7 +147,6 @@ def costs(table: Table) -> "Markup | None":
 
 DATA = "leaderboard.json"
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_FACETS = ("task", "dataset", "protocol", "provider", "size")
 
 
 @near_keywords
@@ -189,14 +207,13 @@ def pages(tables: Sequence[Table], progress: Progress | None = None) -> dict[str
         by_dataset.setdefault(table.dataset, []).append(table)
         for row in table.rows:
             by_model.setdefault(row.entry.result.model, []).append((table, row))
-    names = judge_names(entry for table in tables for entry in table.entries)
-    sets = len({table.dataset for table in tables})
+    names = judge_names(chain.from_iterable(table.entries for table in tables))
     made = {
         "index.html": _page(
             "board_index.html",
             "",
             judges=len(judges_of(tables)),
-            sets=sets,
+            sets=len(by_dataset),
             facets=_options(tables),
             parts=board_parts(tables, names),
         ),
@@ -248,22 +265,20 @@ def _best_two(tables: Sequence[Table]) -> list[Entry]:
 
 def _options(tables: Sequence[Table]) -> dict[str, list[str]]:
     """The values of each filter."""
-    rows = [(table, row.entry) for table in tables for row in table.rows]
-    classes = {size_class(entry) for _, entry in rows}
-    values = {
-        "task": {table.task for table, _ in rows},
-        "dataset": {table.dataset for table, _ in rows},
-        "protocol": {entry.result.protocol for _, entry in rows},
-        "provider": {entry.provider for _, entry in rows},
+    entries = list(chain.from_iterable(table.entries for table in tables))
+    classes = {size_class(entry) for entry in entries}
+    return {
+        "task": sorted({table.task for table in tables}),
+        "dataset": sorted({table.dataset for table in tables}),
+        "protocol": sorted({entry.result.protocol for entry in entries}),
+        "provider": sorted({entry.provider for entry in entries}),
+        "size": [name for name in (*dict(SIZES).values(), UNKNOWN) if name in classes],
     }
-    by_size = [*(name for _, name in SIZES), "unknown"]
-    sizes = [name for name in by_size if name in classes]
-    return {facet: sorted(values[facet]) if facet in values else sizes for facet in _FACETS}
 
 
 def _choice(tables: Sequence[Table]) -> Choice:
     """All judges, of which a page compares two."""
-    names = judge_names(entry for table in tables for entry in table.entries)
+    names = judge_names(chain.from_iterable(table.entries for table in tables))
     place = {judge: number for number, judge in enumerate(sorted(names))}
     sets = []
     for table in tables:

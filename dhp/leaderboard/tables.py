@@ -1,9 +1,14 @@
-"""Tables of comparable results, ranked with ties, and their exports."""
+"""Tables of comparable results, ranked with ties, and their exports.
+
+Results that share all that must agree stand in one table. Ranks come from the best rule that the results
+allow (`RULES`): a paired comparison on the same texts, else intervals, else the plain figures.
+"""
 
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -95,9 +100,10 @@ def make_tables(
     check_allowed(allow)
     kinds: dict[tuple[str, ...], list[Entry]] = {}
     for entry in sorted(entries, key=lambda e: e.key):
-        kind = tuple(value for part, value in entry.shared.items() if part not in allow)
-        names = sorted({m for v in entry.result.variants for m in v.metrics}) if "metrics" in allow else []
-        kinds.setdefault((*kind, *names), []).append(entry)
+        kind = [value for part, value in entry.shared.items() if part not in allow]
+        if "metrics" in allow:  # scales may differ then, and the names of metrics still may not
+            kind += sorted(set(chain.from_iterable(row.metrics for row in entry.result.variants)))
+        kinds.setdefault(tuple(kind), []).append(entry)
     shown = counted(progress, "ranking judges", list(kinds.values()), lambda each: each[0].result.dataset)
     tables = [_table(members, allow, progress) for members in shown]
     return sorted(tables, key=lambda t: (t.task, t.dataset, -len(t.rows), tuple(t.parts.values())))
@@ -133,12 +139,15 @@ def _table(entries: Sequence[Entry], allow: Collection[str], progress: Progress 
     rule, ranks, comparison = _ranked(placed, allow, progress)
     rows = []
     for entry in entries:
-        place = placed.index(entry) if entry in placed else None
-        rank = None if place is None or len(placed) < 2 else ranks[place]
-        letters = ""
-        if comparison is not None and place is not None:
-            letters = group_letters(comparison.scores["detection"].groups, place)
-        rows.append(Row(entry, rank, ranks.count(rank) > 1 if rank else False, letters))
+        rank, letters = None, ""
+        if entry in placed:
+            place = placed.index(entry)
+            if len(placed) > 1:
+                rank = ranks[place]
+            if comparison is not None:
+                letters = group_letters(comparison.scores["detection"].groups, place)
+        tied = rank is not None and ranks.count(rank) > 1
+        rows.append(Row(entry, rank, tied, letters))
     rows.sort(key=lambda row: (row.rank or len(rows) + 1, -(score(row.entry.result, "detection")[0] or 0.0)))
     first = entries[0]
     shared = {part: value for part, value in first.shared.items() if part not in allow}
@@ -199,15 +208,10 @@ _DETAILS = ("d_avg", "d_min", "d_avg_ew", "d_min_ew")
 
 def as_json(tables: Sequence[Table]) -> str:
     """The tables with all figures (schema `dhp.leaderboard/2`)."""
-    records = [
-        {
-            **table.parts,
-            "task": table.task,
-            "rule": table.rule,
-            "rows": [_record(row) for row in table.rows],
-        }
-        for table in tables
-    ]
+    records = []
+    for table in tables:
+        rows = list(map(_record, table.rows))
+        records.append({**table.parts, "task": table.task, "rule": table.rule, "rows": rows})
     return indented_json({"schema": SCHEMA, "tables": records})
 
 
@@ -219,8 +223,8 @@ def as_csv(tables: Sequence[Table]) -> str:
     for number, table in enumerate(tables, 1):
         for row in table.rows:
             record = _record(row)
-            ends = {name: record.pop(f"{name}_ci") or (None, None) for name in _QUANTITIES}
-            for name, (low, high) in ends.items():
+            for name in _QUANTITIES:
+                low, high = record.pop(f"{name}_ci") or (None, None)
                 record |= {f"{name}_low": low, f"{name}_high": high}
             lines.append({"table": number, "task": table.task, **table.parts, "rule": table.rule, **record})
     frame = pd.DataFrame(lines, dtype=object).map(spreadsheet_safe)
@@ -233,17 +237,15 @@ def as_markdown(tables: Sequence[Table]) -> str:
     for table in tables:
         shared = ", ".join(f"{name} {value}" for name, value in table.parts.items())
         columns: list[Column[Any]] = [RANK, MODEL, PROTOCOL, *table.columns, COST]
+        headings = [column.heading for column in columns]
+        right = [place for place, column in enumerate(columns) if column.right]
         rows = [list(map(markdown_cell, _cells(table, row))) for row in table.rows]
         parts += [
             f"## {markdown_cell(table.dataset)}",
             f"{markdown_cell(shared)}. {RULES[table.rule]}",
-            markdown_table(
-                [column.heading for column in columns],
-                rows,
-                right=[place for place, column in enumerate(columns) if column.right],
-            ),
+            markdown_table(headings, rows, right),
+            *map(markdown_cell, legend(table.results)),
         ]
-        parts += map(markdown_cell, legend(table.results))
     return "\n\n".join(parts) + "\n"
 
 

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from dhp.analysis.ratings import RatingsArray, merged_ratings
+from dhp.analysis.merged_ratings import merged_ratings
+from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.results import Result, Results
 from dhp.content.catalog import variant_name
 from dhp.core.diff import diff

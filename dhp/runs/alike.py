@@ -7,6 +7,7 @@ have names of the user's own (`v1`, `v2`) or `protocol` is allowed.
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 
 from dhp.analysis.results import Result
@@ -20,8 +21,6 @@ ALLOWABLE: Mapping[str, str] = {
     "metrics": "if metrics of the same names have other scales or definitions",
 }
 """Parts of the signature that may be allowed to differ, each with what that is for."""
-
-
 _OF_TEXTS = frozenset(("dataset", "n", "suite"))
 """Parts of a signature that follow from the examples: how many there are, and hashes of their texts."""
 _MOST_NAMED = 3
@@ -46,10 +45,15 @@ def differences(one: Result, other: Result, allow: Collection[str] = ()) -> dict
     differing = one.signed.differences(other.signed, allow)
     if protocol_name(one.protocol) == protocol_name(other.protocol) or both_own(one, other):
         differing.pop("protocol", None)
-    names = [", ".join(sorted({m for v in r.variants for m in v.metrics})) for r in (one, other)]
+    names = _metrics(one), _metrics(other)
     if "metrics" in allow and names[0] != names[1]:
-        differing["metrics"] = (names[0], names[1])
+        differing["metrics"] = names
     return differing
+
+
+def _metrics(result: Result) -> str:
+    """The names of its metrics."""
+    return ", ".join(sorted(set(chain.from_iterable(row.metrics for row in result.variants))))
 
 
 def both_own(one: Result, other: Result) -> bool:
@@ -87,8 +91,8 @@ def check_alike(
 def _in_words(part: str, one: Result, other: Result) -> str:
     """What a difference in a part of the signature comes from, where names tell it: ` (seed 0 and 4)`."""
     if part == "metrics":
-        names = [sorted({metric for row in each.variants for metric in row.metrics}) for each in (one, other)]
-        return f" ({', '.join(names[0])} and {', '.join(names[1])})" if names[0] != names[1] else ""
+        names = _metrics(one), _metrics(other)
+        return f" ({names[0]} and {names[1]})" if names[0] != names[1] else ""
     if part not in _OF_TEXTS:
         return ""
     if one.signed.seed != other.signed.seed:
@@ -120,15 +124,12 @@ def differ_in_size_alone(one: RunResult, other: RunResult, parts: Collection[str
     """
     if not all(Path(entry.place).is_dir() for entry in (one, other)):
         return False
-    names = [entry.result.signed.names for entry in (one, other)]
-    if not _OF_TEXTS.issuperset(parts) or any(
-        names[0][part] != names[1][part] for part in ("dataset", "suite")
-    ):
+    names, others = one.result.signed.names, other.result.signed.names
+    same_data = names["dataset"] == others["dataset"] and names["suite"] == others["suite"]
+    if not same_data or not _OF_TEXTS.issuperset(parts):
         return False
     small, large = sorted((one, other), key=lambda entry: len(entry.ratings.examples))
-    if _variants(small) != _variants(large):
-        return False
-    return _texts(small).items() <= _texts(large).items()
+    return _variants(small) == _variants(large) and _texts(small).items() <= _texts(large).items()
 
 
 def _variants(entry: RunResult) -> set[str]:
@@ -138,9 +139,8 @@ def _variants(entry: RunResult) -> set[str]:
 
 def _texts(entry: RunResult) -> dict[tuple[str, str], tuple[str, str | None]]:
     """Example and variant -> original and copy."""
-    compared, dataset = _variants(entry), entry.result.dataset
-    return {
-        (row["example"], row["variant"]): (row["before"], row["text"])
-        for row in read_run(entry.place).pairs()
-        if row["dataset"] == dataset and row["variant"] in compared
-    }
+    compared, texts = _variants(entry), {}
+    for row in read_run(entry.place).pairs():
+        if row["dataset"] == entry.result.dataset and row["variant"] in compared:
+            texts[row["example"], row["variant"]] = (row["before"], row["text"])
+    return texts

@@ -32,10 +32,11 @@ def marked_shares(
         outcomes = outcomes_at(entry.ratings, list(levels), at.marks)
         fails, passing = outcomes.counted(float(silent_is_wrong))
         sides.append((fails[rows], passing[rows]))
-    lacking = [np.any([np.isnan(each[side]) for each in sides], axis=0) for side in (0, 1)]
-    return [
-        shares_at_mark(
-            np.where(lacking[0], np.nan, fails), np.where(lacking[1], np.nan, passing), [*levels.values()]
-        )
-        for fails, passing in sides
-    ]
+    # What one judge lacks counts for none: only then do differences say something of the judges.
+    no_original = np.any([np.isnan(fails) for fails, _ in sides], axis=0)
+    no_copy = np.any([np.isnan(passing) for _, passing in sides], axis=0)
+    shares = []
+    for fails, passing in sides:
+        good, damaged = np.where(no_original, np.nan, fails), np.where(no_copy, np.nan, passing)
+        shares.append(shares_at_mark(good, damaged, [*levels.values()]))
+    return shares

@@ -1,6 +1,9 @@
 """Comparison of judges on the same examples.
 
-If protocols differ, the names of judges say so. Differences are those of the second run less the first.
+`compare` opens the runs and sorts their results by dataset; `compare_rated` compares the judges of each.
+These must be alike in all but the judge (`dhp.runs.alike`), and only what all of them rated counts. The
+statistics, label swaps example by example, are in `dhp.stats.compare`. If protocols differ, the names of
+judges say so. Differences are those of the second run less the first.
 """
 
 import logging
@@ -95,14 +98,10 @@ class DatasetComparison:
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON values; undefined figures are None."""
-        return {
-            "dataset": self.dataset,
-            "n": self.n,
-            "judges": list(self.judges),
-            "names": list(self.names),
-            "d_avg": list(self.d_avg),
-            "d_min": list(self.d_min),
-            "damage": [
+        damage = []
+        for place, rows in enumerate(self.damage):
+            pairs = self.by_variant[place] if self.by_variant else ()
+            damage.append(
                 {
                     "variant": rows[0].variant,
                     "level": rows[0].level,
@@ -110,8 +109,15 @@ class DatasetComparison:
                     "verdict": [row.verdict for row in rows],
                     "differences": [_plain(asdict(pair)) for pair in pairs],
                 }
-                for rows, pairs in zip(self.damage, self.by_variant or [()] * len(self.damage), strict=True)
-            ],
+            )
+        return {
+            "dataset": self.dataset,
+            "n": self.n,
+            "judges": list(self.judges),
+            "names": list(self.names),
+            "d_avg": list(self.d_avg),
+            "d_min": list(self.d_min),
+            "damage": damage,
             "false_alarms": list(self.false_alarms),
             "marks": list(self.marks),
             "scores": {name: _plain(asdict(comparison)) for name, comparison in self.scores.items()},
@@ -335,10 +341,11 @@ def _compared(
         on_pair=on_pair,
     )
     marked = _at_marks(entries, levels, _random("marks", *digests), clusters, resamples)
-    seen = [{row.variant: row for row in e.result.variants} for e in entries]
-    damage = tuple(tuple(rows[variant] for rows in seen) for variant in levels)
+    damage: dict[str, list[VariantResult]] = {variant: [] for variant in levels}
     alarms = []
     for entry in entries:
+        for row in entry.result.variants:
+            damage[row.variant].append(row)
         alarms.append(tuple(row.variant for row in entry.result.alarms))
     variants: Sequence[tuple[Pair, ...]] = ()
     if by_variant:
@@ -349,7 +356,7 @@ def _compared(
         len(scores[0].original),
         judges,
         _short_names([e.result for e in entries], judges),
-        damage,
+        tuple(map(tuple, damage.values())),
         tuple(alarms),
         tuple(e.result.d_avg for e in entries),
         tuple(e.result.d_min for e in entries),
@@ -372,9 +379,13 @@ def _at_marks(
     Empty if one has no mark, or if no text of a side was answered by all.
     """
     shares = marked_shares(entries, levels)
+    if not shares:
+        return {}
+    passing = [damaged for damaged, _ in shares]
+    failing = [good for _, good in shares]
     compared = {
-        name: compare_shares(of_judges, rng, clusters=clusters, resamples=resamples)
-        for name, of_judges in zip((DAMAGED_PASS, GOOD_FAIL), zip(*shares, strict=True), strict=False)
+        DAMAGED_PASS: compare_shares(passing, rng, clusters=clusters, resamples=resamples),
+        GOOD_FAIL: compare_shares(failing, rng, clusters=clusters, resamples=resamples),
     }
     return {} if any(np.isnan(each.point).any() for each in compared.values()) else compared
 
@@ -415,6 +426,7 @@ def judge_scores(
     scores = []
     for ratings in (e.ratings for e in entries):
         rows = np.isin(ratings.examples, common)
+        # Two runs may have the same metrics in another order.
         original, degraded = ratings.score_tables(variants)
         order = [ratings.metrics.index(metric) for metric in metrics]
         differences = ratings.difference_table(variants, metrics)

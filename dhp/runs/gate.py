@@ -1,5 +1,8 @@
 """Gates: whether every result of a run is good enough, also against an earlier run.
 
+`check_run` asks each condition for its findings (`dhp.runs.gate_findings` and the files beside it), then
+makes one line of them: of what is not met, else of what is undecided, else of what held.
+
 Limits are read off the intervals that every page prints: a limit is met if the lower end of the interval
 reaches it, not met if the upper end lies below it, and else undecided. What must be noticed must be
 proven: there undecided is not met.
@@ -7,6 +10,7 @@ proven: there undecided is not met.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +42,8 @@ _OF_A_CHECK = 2
 """Findings of one result and condition in the line."""
 _RESULTS = 2
 """Results in the line."""
+_WORSE: Sequence[State] = ("not met", "undecided")
+"""States that decide over all conditions, the worst first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +147,10 @@ def check_run(source: RunSource, gate: Gate) -> Outcome:
     if gate.min_detection is not None:
         checks["min-detection"] = detections(results, gate.min_detection)
     if gate.max_pass is not None:
-        checks["max-pass"] = (
-            passing(results, gate.max_pass)
-            if gate.ask is None
-            else passing_a_person(results, gate.max_pass, gate.ask)
-        )
+        if gate.ask is None:
+            checks["max-pass"] = passing(results, gate.max_pass)
+        else:
+            checks["max-pass"] = passing_a_person(results, gate.max_pass, gate.ask)
     if gate.max_fail is not None:
         checks["max-fail"] = failing(results, gate.max_fail)
     shifts: dict[str, tuple[LevelShift, ...]] = {}
@@ -170,17 +175,19 @@ def _outcome(
     marks: Sequence[str],
     gate: Gate,
 ) -> Outcome:
-    states = {finding.state for each in checks.values() for finding in each}
-    state: State = "not met" if "not met" in states else "undecided" if "undecided" in states else "met"
+    states = {finding.state for finding in chain.from_iterable(checks.values())}
+    state: State = next((worse for worse in _WORSE if worse in states), "met")
     words = _in_words(checks.values(), state)
     if state == "met":
         words.append(f"{len(results)} result{'s' if len(results) > 1 else ''}")
     if shifts:
         words.append(moved_levels(shifts))
     words += marks
-    doubts = tuple(f"{result_name(r)}: {warning}" for r in results for warning in r.warnings)
+    doubts: list[str] = []
+    for result in results:
+        doubts += [f"{result_name(result)}: {warning}" for warning in result.warnings]
     passed = state == "met" or (state == "undecided" and not gate.require_proof)
-    return Outcome(state, passed, f"{state}: {'; '.join(words)}", doubts, results, checks, shifts)
+    return Outcome(state, passed, f"{state}: {'; '.join(words)}", tuple(doubts), results, checks, shifts)
 
 
 def averaged_run(source: RunSource, name: str) -> Run:
@@ -218,5 +225,7 @@ def _in_words(checks: Collection[Sequence[Finding]], state: State) -> list[str]:
 
 def _shortened(words: Sequence[str]) -> str:
     """What is said of one condition: the first, and how many more there are."""
-    more = len(words) - _OF_A_CHECK
-    return "; ".join([*words[:_OF_A_CHECK], *([f"and {more} more"] if more > 0 else [])])
+    shown = list(words[:_OF_A_CHECK])
+    if len(words) > len(shown):
+        shown.append(f"and {len(words) - len(shown)} more")
+    return "; ".join(shown)

@@ -3,6 +3,7 @@
 import math
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Literal, NamedTuple
 
 from dhp.analysis.passing import PassShare
@@ -51,7 +52,9 @@ def _points(share: float) -> float:
 def at_most(ends: tuple[float, float], most: float) -> State:
     """Whether a share keeps a limit in per cent: surely by its upper end, surely not by its lower one."""
     low, high = map(_points, ends)
-    return "met" if high <= most else "not met" if low > most else "undecided"
+    if high <= most:
+        return "met"
+    return "not met" if low > most else "undecided"
 
 
 def shares_at_most(
@@ -123,11 +126,15 @@ def detections(results: Results, least: float) -> Iterator[Finding]:
 
 def demanded_kinds(results: Results, names: Iterable[str]) -> list[str]:
     """The variants that must be noticed; raises `InputError` for one that no result has."""
-    variants = dict.fromkeys(row.variant for r in results for row in r.variants)
+    rows = chain.from_iterable(result.variants for result in results)
+    variants = list(dict.fromkeys(row.variant for row in rows))
+    demanded: list[str] = []
     try:
-        return [variant for each in names for variant in named_kinds(each, list(variants))]
+        for name in names:
+            demanded += named_kinds(name, variants)
     except InputError as e:
         raise InputError(f"`must_notice` {e}") from None
+    return demanded
 
 
 def noticed_kinds(results: Results, demanded: Collection[str]) -> Iterator[Finding]:

@@ -69,7 +69,10 @@ def level_shifts_of(pairs: Sequence[tuple[RunResult, RunResult]]) -> dict[str, t
     """The shifts of all results whose scores are on one scale in both runs."""
     comparable = [(new, old) for new, old in pairs if alike(new, old)]
     intervals = sum(len(new.ratings.metrics) for new, _ in comparable)
-    return {result_name(n.result): tuple(level_shifts(n, old, intervals)) for n, old in comparable}
+    shifts = {}
+    for new, old in comparable:
+        shifts[result_name(new.result)] = tuple(level_shifts(new, old, intervals))
+    return shifts
 
 
 def check_scales(pairs: Sequence[tuple[RunResult, RunResult]], against: str) -> None:
@@ -122,16 +125,23 @@ def _within(shift: LevelShift, allowed: float, intervals: int) -> tuple[State, s
 
 def moved_levels(shifts: Mapping[str, Sequence[LevelShift]]) -> str:
     """The metric whose level moved farthest; if none did, how far one may have."""
-    known = [(name, s, s.ci) for name, each in shifts.items() for s in each if s.ci is not None]
-    if not known:
+    moved: list[tuple[str, LevelShift]] = []
+    reach: list[float] = []  # how far each known level may have moved
+    for name, of_result in shifts.items():
+        for shift in of_result:
+            if shift.ci is None:
+                continue
+            low, high = shift.ci
+            reach.append(max(abs(low), abs(high)))
+            if low > 0 or high < 0:
+                moved.append((name, shift))
+    if not reach:
         return "shift of level unknown"
-    moved = [(abs(s.points or 0.0), name, s) for name, s, (low, high) in known if low > 0 or high < 0]
     if not moved:
-        most = max(max(abs(low), abs(high)) for *_, (low, high) in known)
-        return f"no level moved, by {most:.2f} points at most"
-    _, name, farthest = max(moved, key=lambda each: each[0])
+        return f"no level moved, by {max(reach):.2f} points at most"
+    name, farthest = max(moved, key=lambda each: abs(each[1].points or 0.0))
     where = f"{name}: " if len(shifts) > 1 else ""
-    more = f", and {len(moved) - 1} more of {len(known)} metrics" if len(moved) > 1 else ""
+    more = f", and {len(moved) - 1} more of {len(reach)} metrics" if len(moved) > 1 else ""
     return f"level of the same texts moved: {where}{_shift(farthest)}{more}"
 
 

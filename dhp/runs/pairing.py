@@ -10,12 +10,16 @@ from dhp.runs.reader import Run, RunResult
 
 def paired_results(run: Run, earlier: Run, allow: Collection[str]) -> list[tuple[RunResult, RunResult]]:
     """Each result with that of the same judge in the earlier run."""
-    models = any(len({r.model for r in each.results}) > 1 for each in (run, earlier))
-    versions = all(len({protocol_name(r.protocol) for r in each.results}) == 1 for each in (run, earlier))
+    models = _has_several_models(run) or _has_several_models(earlier)
+    versions = _has_one_protocol(run) and _has_one_protocol(earlier)
 
     def same(one: RunResult, others: Sequence[RunResult]) -> list[RunResult]:
-        known = {"models": models, "versions": versions}
-        same_judges = [r for r in others if same_judge(one.result, r.result, **known, allow=allow)]
+        """Those of the same judge, that whose protocol was not edited first."""
+        same_judges = [
+            other
+            for other in others
+            if same_judge(one.result, other.result, models=models, versions=versions, allow=allow)
+        ]
         return sorted(same_judges, key=lambda r: r.result.protocol != one.result.protocol)
 
     pairs = []
@@ -38,3 +42,11 @@ def paired_results(run: Run, earlier: Run, allow: Collection[str]) -> list[tuple
                 "allowed: a run of all datasets of the earlier one"
             )
     return pairs
+
+
+def _has_several_models(run: Run) -> bool:
+    return len({result.model for result in run.results}) > 1
+
+
+def _has_one_protocol(run: Run) -> bool:
+    return len({protocol_name(result.protocol) for result in run.results}) == 1

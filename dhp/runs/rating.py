@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dhp.analysis.named_change import with_named
 from dhp.core.progress import Progress
@@ -128,7 +128,9 @@ class _Session:
         levels = {c.variant: c.level for c in texts}
         # One column after the other: lists of a million texts are larger than the table made of them.
         names = [f.name for f in fields(Rating) if f.name != "stated"]
-        columns = {name: pd.Series([getattr(r, name) for r in rows]) for name in names}
+        columns: dict[str, pd.Series[Any]] = {}
+        for name in names:
+            columns[name] = pd.Series([getattr(r, name) for r in rows])
         for name in STATED:
             if any(name in r.stated for r in rows if r.stated):
                 columns[name] = pd.Series([(r.stated or {}).get(name, math.nan) for r in rows])

@@ -7,7 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dhp.analysis.ratings import RatingsArray, ratings_of_file
+from dhp.analysis.merged_ratings import ratings_of_file
+from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.results import MAKE_AGAIN, Result, Results
 from dhp.core.checksum import CHECKSUM, of_ratings
 from dhp.core.errors import InputError

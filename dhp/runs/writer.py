@@ -1,7 +1,10 @@
 """The folder of a run.
 
-A folder is claimed by its manifest, which says what the run is, before anything is paid. Ratings are added
-as they come; the results are written last.
+1. `check` refuses the folder of another run as early as it can, before texts are degraded.
+2. `claim` writes the manifest, which says what the run is, before anything is paid.
+3. Texts are written, and ratings are added as they come.
+4. The results are written when all ratings are there: a folder with `results.json` holds a finished run.
+   Prompts, steps and the page follow.
 """
 
 import datetime as dt
@@ -43,6 +46,12 @@ PerturbedSet = tuple[str, Sequence[Variant], Sequence[PerturbedText]]
 def run_name(identity: Mapping[str, object]) -> str:
     """Name of a run in the store of replies: it keeps its own replies after a restart."""
     return text_hash(json.dumps(identity, sort_keys=True))
+
+
+def _example_lines(datasets: Mapping[str, Sequence[Example]]) -> Iterator[str]:
+    for name, examples in datasets.items():
+        for example in examples:
+            yield json_line({"dataset": name, **example.to_dict()})
 
 
 def perturbed_lines(sets: Sequence[PerturbedSet]) -> Iterator[str]:
@@ -182,12 +191,7 @@ class RunFolder:
         self, datasets: Mapping[str, Sequence[Example]], perturbed: Sequence[PerturbedSet]
     ) -> None:
         """Write the undamaged texts with what the writers were given, and the degraded ones, as JSONL."""
-        lines = (
-            json_line({"dataset": name, **example.to_dict()})
-            for name, examples in datasets.items()
-            for example in examples
-        )
-        self._folder.write("examples.jsonl", lines)
+        self._folder.write("examples.jsonl", _example_lines(datasets))
         self._folder.write("perturbed.jsonl", perturbed_lines(perturbed))
 
     def write_results(self, results: Results) -> None:
@@ -211,10 +215,12 @@ class RunFolder:
 
         if not steps:
             return
-        plain = {name: {k: list(v) for k, v in by_metric.items()} for name, by_metric in steps.items()}
-        name = re.sub(r"[^A-Za-z0-9]+", "_", judge).strip("_")
+        plain: dict[str, dict[str, list[str]]] = {}
+        for name, by_metric in steps.items():
+            plain[name] = {metric: list(each) for metric, each in by_metric.items()}
+        of_judge = re.sub(r"[^A-Za-z0-9]+", "_", judge).strip("_")
         self._text(
-            f"steps-{name}.yaml", yaml.safe_dump(plain, allow_unicode=True, sort_keys=False, width=110)
+            f"steps-{of_judge}.yaml", yaml.safe_dump(plain, allow_unicode=True, sort_keys=False, width=110)
         )
 
     def _text(self, name: str, content: str) -> None:
@@ -244,14 +250,16 @@ def run_folder(out: str | None, name: str | None) -> RunFolder:
 def _folder_name(identity: Mapping[str, Any]) -> str:
     """After data, judge and prompt, the hash of all that was asked last."""
     datasets = [each["dataset"] for each in identity["datasets"]]
+    several_sets = "mini" if datasets[0].startswith("mini/") else "several"
     models = list(dict.fromkeys(each["model"] for each in identity["models"]))
     prompts = list(dict.fromkeys(protocol_name(each["protocol"]) for each in identity["models"]))
     names = [
-        datasets[0] if len(datasets) == 1 else "mini" if datasets[0].startswith("mini/") else "several",
+        datasets[0] if len(datasets) == 1 else several_sets,
         models[0] if len(models) == 1 else f"{len(models)} models",
-        *([] if prompts == ["none"] else prompts if len(prompts) == 1 else [f"{len(prompts)} prompts"]),
-        text_hash(json.dumps(identity, sort_keys=True))[:8],
     ]
+    if prompts != ["none"]:
+        names.append(prompts[0] if len(prompts) == 1 else f"{len(prompts)} prompts")
+    names.append(text_hash(json.dumps(identity, sort_keys=True))[:8])
     return "-".join(map(_readable, names))
 
 

@@ -71,14 +71,13 @@ def level_shares(levels: Sequence[str], defined: Bools) -> tuple[tuple[str, ...]
     """
     if isinstance(levels, str) or len(levels) != defined.size:
         raise ValueError(f"levels must be {defined.size} names, one per variant")
-    defined_levels = [
-        name if is_defined else None for name, is_defined in zip(levels, defined.tolist(), strict=True)
-    ]
-    names = tuple(dict.fromkeys(name for name in defined_levels if name is not None))
-    rows = [np.array([name == level for name in defined_levels], dtype=np.float64) for level in names]
-    shares = [row / row.sum() for row in rows]
+    rows: dict[str, Floats] = {}
+    for place in np.flatnonzero(defined):
+        row = rows.setdefault(levels[int(place)], np.zeros(defined.size))
+        row[place] = 1.0
+    shares = [row / row.sum() for row in rows.values()]
     whole = np.mean(shares, axis=0) if shares else np.full(defined.size, np.nan)
-    return names, np.array([*shares, whole])
+    return tuple(rows), np.array([*shares, whole])
 
 
 _EPSILON = float(np.finfo(np.float64).eps)

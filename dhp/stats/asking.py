@@ -90,13 +90,11 @@ def asked_curve(
     index = cluster_index(clusters, len(texts.near))
     members = [np.flatnonzero(index == group) for group in range(int(index.max()) + 1)]
     figures = _figures(texts, members, shares, rng)
-    samples = np.array(
-        [
-            _figures(texts, [members[g] for g in rng.integers(len(members), size=len(members))], shares, rng)
-            for _ in range(_RESAMPLES)
-        ]
-    )
-    low, high = np.nanpercentile(samples, [2.5, 97.5], axis=0)  # each (shares, figures)
+    samples = []
+    for _ in range(_RESAMPLES):
+        drawn = [members[group] for group in rng.integers(len(members), size=len(members))]
+        samples.append(_figures(texts, drawn, shares, rng))
+    low, high = np.nanpercentile(np.array(samples), [2.5, 97.5], axis=0)  # each (shares, figures)
     # Resamples of no event hold none either: the limit is then that of Clopper and Pearson (1934).
     high[:, 0] = np.maximum(high[:, 0], 1 - 0.025 ** (1 / len(members)))
     return [
@@ -132,15 +130,13 @@ def _figures(
     """Passing, failing, gain, good, damaged, of passing: shape (shares, 6), the mean over both halves."""
     order = rng.permutation(len(members))
     middle = len(members) // 2
-    first, second = (
-        texts.of(np.concatenate([members[g] for g in part])) for part in (order[:middle], order[middle:])
-    )
-    one, other = (
-        _applied(first, _cuts(second, shares), shares),
-        _applied(second, _cuts(first, shares), shares),
-    )
-    size = np.array([each.weight.sum() for each in (first, second)])
-    return np.asarray((one * size[0] + other * size[1]) / size.sum())
+    first = texts.of(np.concatenate([members[group] for group in order[:middle]]))
+    second = texts.of(np.concatenate([members[group] for group in order[middle:]]))
+    # Cuts come from the other half: those of the same texts would leave fewer errors than others do.
+    one = _applied(first, _cuts(second, shares), shares)
+    other = _applied(second, _cuts(first, shares), shares)
+    weights = first.weight.sum(), second.weight.sum()
+    return np.asarray((one * weights[0] + other * weights[1]) / sum(weights))
 
 
 def _cuts(texts: _Texts, shares: Sequence[float]) -> list[tuple[float, float]]:

@@ -315,18 +315,17 @@ def _groups(point: Floats, told_apart: Sequence[tuple[int, int]]) -> tuple[tuple
     order = [int(i) for i in np.argsort(-point, kind="stable") if not np.isnan(point[i])]
     sets = [frozenset(order)] if order else []
     for pair in told_apart:
-        split = [s - {one} for s in sets if s.issuperset(pair) for one in pair]
+        split: list[frozenset[int]] = []
+        for both in (s for s in sets if s.issuperset(pair)):
+            split += [both - {one} for one in pair]
         sets = [s for s in sets if not s.issuperset(pair)]
         for new in split:
             # A subset of another set says nothing more: its letter would stand beside that one in each judge.
             if not any(new <= s for s in sets):
                 sets.append(new)
-    position = {model: i for i, model in enumerate(order)}
-    return tuple(
-        sorted(
-            (tuple(sorted(s, key=position.__getitem__)) for s in sets), key=lambda s: [position[i] for i in s]
-        )
-    )
+    # From the best to the worst: members within a set, and sets by their members.
+    by_place = sorted(sorted(map(order.index, s)) for s in sets)
+    return tuple(tuple(order[place] for place in places) for places in by_place)
 
 
 def compare_variants(
@@ -367,10 +366,11 @@ def compare_variants(
     known = pairs or _detected(in_common(judges), ["all"] * v, clusters)
     kinds = [(one.part(_KINDS), other.part(_KINDS)) for one, other in known]
     swapped = swap_together(kinds, rng, clusters, resamples=resamples)
-    return [
-        tuple(
-            _pair(i, j, each, k, float(each.p_adjusted[k]), -float(each.difference[k]))
-            for (i, j), each in zip(indices, swapped, strict=True)
-        )
-        for k in range(v)
-    ]
+    compared: list[tuple[Pair, ...]] = []
+    for kind in range(v):
+        of_kind = []
+        for (i, j), each in zip(indices, swapped, strict=True):
+            p_adjusted, difference = float(each.p_adjusted[kind]), -float(each.difference[kind])
+            of_kind.append(_pair(i, j, each, kind, p_adjusted, difference))
+        compared.append(tuple(of_kind))
+    return compared

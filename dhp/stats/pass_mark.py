@@ -168,7 +168,7 @@ def sweep(
         unread_texts[:, 0], unread_texts[:, 1:] = unread
     index = cluster_index(clusters, len(good))
     counts = [_counts(texts, unread_texts, mark, index) for mark in marks]
-    ones, silent, sizes = (np.stack([each[k] for each in counts]) for k in range(3))  # (T, clusters, 1 + V)
+    ones, silent, sizes = map(np.stack, zip(*counts, strict=True))  # each (T, clusters, 1 + V)
     total = sizes.sum(axis=1)
     # A damaged text without a score is not stopped, an original without one does not pass: both are errors.
     not_right = ones.copy()

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import dhp
 from dhp.analysis import ratings as module
-from dhp.analysis.ratings import merged_ratings, ratings_of_file, split_ratings
+from dhp.analysis.merged_ratings import merged_ratings, ratings_of_file
+from dhp.analysis.ratings import split_ratings
 from dhp.core.errors import InputError
 
 STATUSES = ("unparsed", "refused", "failed")

@@ -15,7 +15,7 @@ import dhp
 from dhp.analysis.results import Results, results_schema
 from dhp.core.errors import InputError
 from dhp.core.specs import Task
-from dhp.leaderboard.entries import add_results, read_entries
+from dhp.leaderboard.reading import add_results, read_entries
 from tests.unsealed import unsealed
 
 from .conftest import run_with_own_weights, signed

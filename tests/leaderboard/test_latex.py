@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from dhp.leaderboard.entries import read_entries
 from dhp.leaderboard.paper import as_latex
+from dhp.leaderboard.reading import read_entries
 from dhp.leaderboard.tables import make_tables
 from tests.cli.conftest import Run
 from tests.leaderboard.conftest import known, signed

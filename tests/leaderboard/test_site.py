@@ -18,8 +18,8 @@ from dhp.analysis.percent import whole_percent
 from dhp.analysis.results import results_schema
 from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
-from dhp.leaderboard.entries import read_entries
 from dhp.leaderboard.paper import as_latex
+from dhp.leaderboard.reading import read_entries
 from dhp.leaderboard.rows import SECONDS
 from dhp.leaderboard.site import costs, dataset_file, sizes, write_site
 from dhp.leaderboard.tables import as_csv, as_json, as_markdown, make_tables

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 import dhp
 from dhp.analysis.results import DoseResponse
 from dhp.core.errors import InputError
-from dhp.leaderboard.entries import Entry, judge_names, read_entries, safe_name
+from dhp.leaderboard.entries import Entry, judge_names, safe_name
+from dhp.leaderboard.reading import read_entries
 from dhp.leaderboard.tables import (
     MOST_PAIRED,
     RULES,

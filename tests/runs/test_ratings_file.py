@@ -9,7 +9,7 @@ import pytest
 import dhp
 from dhp.core.errors import InputError
 from dhp.core.ratings_table import read_ratings
-from dhp.leaderboard.entries import read_entries
+from dhp.leaderboard.reading import read_entries
 from dhp.report.page import html_report
 from dhp.runs.ratings_file import RatingsFile
 from dhp.runs.reader import read_run
