@@ -102,6 +102,7 @@ def judged_kinds(
         below_edits=_below_edits(ratings, names, edits),
     )
     rows = _rows(ratings, variants, config, differences, detected)
+    # Both go by the figures that the verdicts were read off, so they can contradict none.
     more = needed(differences, detected, verdict_list, config.floor_share)
     least = map(_defined, detected.at_least(ALPHA).tolist())
     return [
@@ -112,6 +113,7 @@ def judged_kinds(
 
 def _below_edits(ratings: RatingsArray, names: Sequence[str], edits: Sequence[str]) -> Floats | None:
     """Natural logs of the p-values that damaged copies score no lower than harmlessly edited ones."""
+    # Within each text: how far both copies lie below the original does not matter.
     tables = [ratings.difference_table(names, ratings.metrics, of=e) for e in edits if e in ratings.variants]
     return below_edits(tables, ratings.clusters).log_p if tables else None
 
@@ -185,7 +187,7 @@ def _rows(
     """The variants, at least one, without a verdict. Probes have no weights."""
     names, metrics = [v.name for v in variants], ratings.metrics
     weights = [None if v.level in PROBES else config.weight_row(v.perturber, metrics) for v in variants]
-    if config.method == "scipy":
+    if config.method == "scipy":  # as published: plain differences, where rounding may split ties
         differences = ratings.difference_table(names, metrics, ties=False)
     alternative: Alternative = "two-sided" if two_sided else "greater"
     log_p, *scores = _discerned(ratings, weights, config, differences, alternative)

@@ -65,6 +65,7 @@ def verdicts(
     like_edits = np.zeros(shown.shape, dtype=np.bool_)
     if below_edits is not None:
         like_edits = ~np.isnan(below_edits) & ~proven(below_edits)
+    # With very many examples damage just below the floor is shown, and large enough: it is not noticed then.
     first = (
         (AS_HARMLESS_EDITS, shown & like_edits),
         (NOTICED, shown & large & ~below_floor),
@@ -73,7 +74,7 @@ def verdicts(
         (MISSED, below_floor),
     )
     words = [UNDECIDED] * shown.size
-    for word, holds in reversed(first):
+    for word, holds in reversed(first):  # the first that holds counts, so it is written last
         for place in np.flatnonzero(holds):
             words[place] = word
     return words

@@ -118,6 +118,7 @@ def _computed(entry: Entry, weights: str | None, *, quick: bool) -> Result:
     unnamed = sorted(set(ratings.variants) - {v.variant for v in rated})
     if unnamed:
         raise InputError(f"{entry.place}: lacks the variant '{unnamed[0]}', which was rated")
+    # First: of other examples every figure differs, and the message would name one of these.
     n = r.signed.n
     if n != ratings.size:
         raise InputError(f"{entry.place}: n is {n}, but {ratings.size} follows from the ratings")

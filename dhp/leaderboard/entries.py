@@ -60,7 +60,7 @@ class Entry:
         """Billions of parameters by the model's name: 7B, 0.5b, 135M, 8x7B (which is 56); None without."""
         name = self.result.model.partition("?")[0]
         match = _BILLIONS.search(name)
-        if match:
+        if match:  # of `30B-A3B`, all and active parameters, the first counts
             return int(match[1] or 1) * float(match[2])
         match = _MILLIONS.search(name)
         return int(match[1]) / 1000 if match else None
@@ -108,6 +108,7 @@ def newest(entries: Sequence[Entry]) -> list[Entry]:
         if first.result == entry.result:
             kept[entry.key] = first if first.ratings is not None else entry
             continue
+        # Runs are compared by their time, whatever the order of the paths.
         older, newer = (entry, first) if entry.created <= first.created else (first, entry)
         kept[entry.key] = newer
         logging.getLogger("dhp").warning(

@@ -249,6 +249,7 @@ def _page(
     **values: object,
 ) -> str:
     """A page of the site; `root` leads from its folder to that of the site."""
+    # Names of others reach attributes and scripts, too, so the whole page is gone through.
     made = page(template, styles=("drawn.css", *styles), scripts=scripts, root=root, **values)
     return _CONTROLS.sub(lambda match: printable(match[0]), made)
 

@@ -148,6 +148,7 @@ def _table(entries: Sequence[Entry], allow: Collection[str], progress: Progress 
                 letters = group_letters(comparison.scores["detection"].groups, place)
         tied = rank is not None and ranks.count(rank) > 1
         rows.append(Row(entry, rank, tied, letters))
+    # Judges without a rank come last.
     rows.sort(key=lambda row: (row.rank or len(rows) + 1, -(score(row.entry.result, "detection")[0] or 0.0)))
     first = entries[0]
     shared = {part: value for part, value in first.shared.items() if part not in allow}
@@ -160,6 +161,7 @@ def _ranked(
     """The rule that the results allow, the ranks by it, and the comparison that they come from."""
     rated = [RunResult(e.place, e.result, e.ratings) for e in entries if e.ratings is not None]
     apart = any(run.result.curves for run in rated)
+    # An average over doses means nothing, so runs with doses have none to compare by.
     paired = len(rated) == len(entries) and 2 <= len(rated) <= MOST_PAIRED and not apart
     for run in rated[1:] if paired else ():
         if set(run.ratings.examples) != set(rated[0].ratings.examples):

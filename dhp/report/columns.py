@@ -58,6 +58,7 @@ def _cell_p(cell: Cell) -> float | None:
 
 
 def _noticed(result: Result) -> str | None:
+    # How many of several doses are noticed depends on which were tried.
     return None if result.too_few or result.curves else result.noticed_of
 
 
@@ -70,6 +71,7 @@ def _all_noticed(results: Sequence[Result]) -> str:
 def _all_controls(results: Sequence[Result]) -> str:
     """The worst state of a control on all datasets together."""
     states = [each.control.state for each in results if each.control is not None]
+    # A false alarm on one set is one of the judge, however still the control is on the others.
     return str(foremost(states)) if states else _UNDEFINED
 
 
@@ -253,6 +255,7 @@ def run_columns(results: Iterable[Result]) -> list[Column[Result]]:
     """The columns of one table of these results: D first, with weights if these are asked for."""
     listed_results = list(results)
     paper = PAPER if weighed(listed_results) else ()
+    # The names of kinds with D < 1 are the widest cells: their column stands last.
     columns = [*paper[:-1], *(column for column in RUNS if column not in paper), *paper[-1:]]
     return filled(columns, listed_results)
 

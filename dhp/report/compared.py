@@ -203,7 +203,7 @@ def _others(comparison: DatasetComparison) -> Iterator[tuple[int, bool, str]]:
         if not best or best[0] not in (pair.first, pair.second) or math.isnan(pair.p_adjusted):
             continue
         k = pair.second if pair.first == best[0] else pair.first
-        if k in best:
+        if k in best:  # as good as the best one to the last digit
             continue
         less = f"{-100 * abs(pair.difference):z.0f} points, p = {pair.p_adjusted:.2g}"
         with_the_best = [group for group in by.groups if k in group and best[0] in group]
@@ -314,8 +314,10 @@ def _set(comparison: DatasetComparison, entries: Sequence[RunResult]) -> _Set:
     seen = [entry.result for entry in entries]
     names = [printable(name) for name in comparison.names]
     places = [Path(entry.place).name for entry in entries]
+    # The run is named only where it tells something: not if all are of one, or are called as their runs.
     if len({*places}) == 1 or places == list(comparison.names):
         places = [""] * len(names)
+    # Of three judges or more there is no before and after.
     changed = changed_kinds(*entries) if len(entries) == 2 else {}
     matrix = matrix_of(comparison.dataset, names, seen)
     order = [variant for variant, _ in most_different([comparison])]

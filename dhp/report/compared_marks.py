@@ -22,7 +22,7 @@ def marks_sentence(comparisons: Sequence[DatasetComparison]) -> list[str]:
     if not marked:
         return []
     judges = {each.judges for each in marked}
-    if len(judges) > 1:
+    if len(judges) > 1:  # a mean over sets of other judges would compare none
         return []
     at = f"at your mark of {' or '.join(_marks(marked))}"
     if len(marked[0].names) > 2:

@@ -72,6 +72,7 @@ def explorer_data(run: Run, budget: int = BUDGET) -> str:
             datasets[result.dataset] = _Dataset(run, result.dataset)
     most = MOST_EXAMPLES if any(each.larger for each in datasets.values()) else None
     judges = [_Judge(rated, datasets[rated.ratings.dataset]) for rated in run.rated]
+    # The table of ratings is read once for all judges, as it may be larger than memory.
     ids = set(chain.from_iterable(each.ids for each in datasets.values()))
     for part in run.ratings_about(ids):
         for judge in judges:
@@ -132,7 +133,7 @@ class _Dataset:
 
     def _example(self, example: Mapping[str, Any], length: int | None) -> str:
         name, original = example["id"], example["output"]
-        if name not in self._changes:
+        if name not in self._changes:  # a diff is slow, and each cut that is tried asks for it again
             self._changes[name] = self._changed(name, original)
         fields = {k: shortened(v, length) for k, v in example["fields"].items() if v and v != original}
         shown = {

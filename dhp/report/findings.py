@@ -134,12 +134,13 @@ def _statements(results: Sequence[Result], without: Collection[str] = ()) -> lis
     if all(each.too_few for each in results):
         return [Statement(UNDECIDED, f"needs {FEWEST_PAIRS} examples or more for a verdict")]
     judged = [each for each in results if not each.too_few]
+    # What was not read is a tie, so every figure below depends on it: it is said first.
     reading = [*_about_reading(judged), *_about_orders(judged), *_about_clusters(judged)]
     if all(each.silent for each in judged):
         return reading
     marked = _at_mark(judged)
     blind = [Statement(BLIND, BLIND.phrase.format(f"any text{_on_blind(judged)}"))]
-    if all(each.blind for each in judged):
+    if all(each.blind for each in judged):  # that no score moved says all of every kind
         return [*reading, *marked, *blind]
     parts = _about_kinds(judged, lambda kind: kind not in without)
     every = [verdict for verdict, _, names in _named_kinds(judged) if names]
@@ -184,6 +185,7 @@ def _about_reading(results: Sequence[Result]) -> Iterator[Statement]:
     causes = Counter[str]()
     for each in results:
         causes.update(each.unread)
+    # The commonest cause that something helps against; a reader can do nothing about the others.
     cause = next((cause for cause, _ in causes.most_common() if cause in REMEDIES), None)
     if cause is not None:
         words += (
@@ -270,6 +272,7 @@ def _at_mark(results: Sequence[Result]) -> list[Statement]:
     if not passing:
         return []
     kind = max(passing, key=lambda name: fmean(share.most for share in passing[name]))
+    # Metrics of several sets may have other scales, and so other marks.
     marks = " or ".join(dict.fromkeys(each.pass_mark.mark for each in marked if each.pass_mark))
     words = f"at your mark of {marks}, {_divided(passing[kind], f'texts with {kind}', 'pass', 'are stopped')}"
     if len(passing) > 1:

@@ -88,6 +88,7 @@ def _folded(matrix: Matrix) -> Matrix:
 
 def _merged(rows: list[MatrixRow]) -> list[MatrixRow]:
     """The rows of a kind; a column that has no degrees of it has one cell that reaches over all rows."""
+    # Suites may have a kind in degrees or as a whole, so the sets of a judge may hold both.
     whole = next((row for row in rows if parse_variant(row.variant).degree is None), None)
     degrees = [row for row in rows if row is not whole]
     if whole is None or not degrees:

@@ -53,6 +53,7 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
     results, curves, together = list(run.results), list["Markup | None"](), judges_chart(run.results)
     for number, each in enumerate(results, 1):
         with stage(numbered(progress, number, len(results)), "drawing the charts of the report"):
+            # Where the judges share a chart, their own would show the same curves again.
             curves.append(detection_chart(each.curves) if each.curves and together is None else None)
     with stage(progress, "packing the texts of the report"):
         pairs = explorer_data(run) if run.has_texts else ""

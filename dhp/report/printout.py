@@ -118,7 +118,7 @@ def _grid(table: Table[Any]) -> _Grid:
     columns = [column for column in table.columns if not column.drawn]
     same: dict[object, list[Any]] = {}
     for place, row in enumerate(table.rows):
-        key: object = place
+        key: object = place  # no row is the same as another unless the table folds rows
         if table.folded:
             group = table.group(row) if table.group else None
             key = (group, *(column.cell(row).line for column in columns[1:]))
@@ -201,7 +201,7 @@ def _print_line(line: str, console: "Console") -> None:
     from rich.text import Text
 
     shown = printable(line)
-    if len(shown) > console.width:
+    if len(shown) > console.width:  # `rich` would break words and lose the indent
         indent = " " * (len(shown) - len(shown.lstrip()) + _INDENT)
         shown = fill(
             shown, console.width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
@@ -219,6 +219,7 @@ def _print_grid(table: _Grid, console: "Console") -> None:
     words = " ".join(row[0] for row in table.rows).split() if table.headings else []
     if words:
         first = min(first, max(_WIDEST_FIRST, *map(len, words)))
+    # A first cell that is wrapped gives the last one what it no longer takes.
     room = console.width - _start_of_last(table) + widths[0] - first
     lacking = widths[-1] - room
     if lacking <= 0 or not table.headings:

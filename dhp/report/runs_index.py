@@ -174,7 +174,7 @@ def _trends(rows: Sequence[_Listed]) -> dict[str, str]:
     for row in sorted(rows, key=lambda row: row.created):
         shares = [result.detection.avg for result in row.results if not result.curves]
         known = [share for share in shares if share is not None]
-        if len(row.judges) > 1 or len(known) < len(row.results):
+        if len(row.judges) > 1 or len(known) < len(row.results):  # a mean over fewer sets would jump
             continue
         signatures = [Signature.parse(result.signature) for result in row.results]
         measured = frozenset(tuple(each.comparable(["protocol"]).values()) for each in signatures)

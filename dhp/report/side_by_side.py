@@ -24,7 +24,7 @@ _LONGEST = 24
 def ranked(results: Sequence[Result]) -> list[Result]:
     """The results data by data, on each the judge with the highest mean detection over all data first."""
     averages: dict[str, float] = {}
-    for judge, of in by_judge(results).items():
+    for judge, of in by_judge(results).items():  # over all data, so that each set has the same order
         averages[judge] = _mean([each.detection.avg for each in of]) or 0.0
     data = list(dict.fromkeys(each.dataset for each in results))
     return sorted(results, key=lambda each: (data.index(each.dataset), -averages[each.judge]))

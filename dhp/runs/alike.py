@@ -122,7 +122,7 @@ def differ_in_size_alone(one: RunResult, other: RunResult, parts: Collection[str
     they are a subset without replacement, as runs of one seed choose them. Data, suite and variants must bear
     the same names, and both runs must have rated all texts and hold them in their folders.
     """
-    if not all(Path(entry.place).is_dir() for entry in (one, other)):
+    if not all(Path(entry.place).is_dir() for entry in (one, other)):  # their texts cannot be compared
         return False
     names, others = one.result.signed.names, other.result.signed.names
     same_data = names["dataset"] == others["dataset"] and names["suite"] == others["suite"]

@@ -290,6 +290,7 @@ def _judges(entries: Sequence[RunResult], allow: Collection[str]) -> tuple[str, 
     first, *others = entries
     for other in others:
         differing = differences(first.result, other.result, allow)
+        # Reading the texts of two runs is slow: only where sizes differ may it help.
         if "n" not in differing or not differ_in_size_alone(first, other, differing):
             check_alike(first, other, differing, allow)
     for entry in entries:
@@ -329,6 +330,7 @@ def _compared(
         )
     digests = [e.ratings.digest for e in entries]
     common = [judge.differences for judge in in_common(scores)]
+    # The comparison of all kinds and that of each take the same detections: they are computed once.
     detected, again = tee(detection_pairs(common, list(levels.values()), clusters))
     comparisons = compare_scores(
         scores,

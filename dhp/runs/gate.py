@@ -139,6 +139,7 @@ def check_run(source: RunSource, gate: Gate) -> Outcome:
     run = averaged_run(source, "the results")
     results = run.results
     demanded = demanded_kinds(results, as_list(gate.must_notice))
+    # Always checked: figures of the scores that are there say nothing of those that are missing.
     checks: dict[str, Iterable[Finding]] = {"max-missing": missing_scores(results, gate.max_missing)}
     if not gate.ignore_controls:
         checks["false alarms"] = false_alarms(results)

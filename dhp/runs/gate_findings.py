@@ -65,6 +65,7 @@ def shares_at_most(
     log_p = holm([log_p_above(share, line) if 0 < line < 1 else 0.0 for _, share, _ in shares])
     for (result, share, what), adjusted in zip(shares, log_p.tolist(), strict=True):
         state = at_most(share.ci, most)
+        # The interval is of one share; that one of many lies above the limit must hold for all together.
         if state == "not met" and line > 0 and adjusted > math.log(0.025):
             state = "undecided"
         words = f"{what}: {figure(share.share, share.ci)}, at most {most:g} % allowed"

@@ -68,6 +68,7 @@ def _shift_of(metric: str, change: Floats, clusters: Ints | None, intervals: int
 def level_shifts_of(pairs: Sequence[tuple[RunResult, RunResult]]) -> dict[str, tuple[LevelShift, ...]]:
     """The shifts of all results whose scores are on one scale in both runs."""
     comparable = [(new, old) for new, old in pairs if alike(new, old)]
+    # Of many levels one would move by chance: their intervals are to hold together.
     intervals = sum(len(new.ratings.metrics) for new, _ in comparable)
     shifts = {}
     for new, old in comparable:

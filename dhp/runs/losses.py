@@ -31,6 +31,7 @@ def losses(rated: Sequence[tuple[RunResult, RunResult]], against: str, allowed: 
     for (new, _), (names, test) in zip(rated, tests, strict=True):
         p_values, adjusted = adjusted[: len(names)], adjusted[len(names) :]
         judge, overall, error = result_name(new.result), float(test.difference[0]), float(test.error[0])
+        # All kinds together first; then the largest loss, as a line of the gate has room for few.
         (whole, *kinds) = zip(test.difference.tolist(), names, p_values, strict=True)
         for apart, name, p in (whole, *sorted(kinds)):
             if p <= _ALPHA:

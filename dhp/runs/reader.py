@@ -196,6 +196,7 @@ def run_of_file(path: Path, name: str) -> Run:
     carries_checksum = run.folder.joinpath(MANIFEST).exists() and CHECKSUM in run.manifest
     ratings = path.with_name(RATINGS)
     computed = of_ratings(ratings) if ratings.exists() else None
+    # A run that writes checksums says so in its manifest, so none can be taken out unseen.
     for each in content if isinstance(content, list) else [content]:
         if CHECKSUM not in each:
             if carries_checksum:

@@ -62,9 +62,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     answers = " ".join(f"--answers {each}" for each in answered(folder))
     few = "--model mock/noisy --dataset mini/summeval"
     commands = f"""
-        benchmark --model mock/noisy --out {folder}/runs/noisy --quiet
-        benchmark --model mock/lenient --out {folder}/runs/lenient --quiet
-        benchmark --model baseline/surface --out {folder}/runs/surface --quiet
+        benchmark --model mock/noisy --n 8 --out {folder}/runs/noisy --quiet
+        benchmark --model mock/lenient --n 8 --out {folder}/runs/lenient --quiet
+        benchmark --model baseline/surface --n 8 --out {folder}/runs/surface --quiet
         benchmark {few} --doses 1,2,4 --pass-mark 4 --out {folder}/doses --quiet
         probe {few} --out {folder}/probe
         compare {folder}/runs/noisy {folder}/runs/lenient --html {folder}/compared.html

@@ -12,6 +12,9 @@ import pytest
 
 import dhp
 from dhp.report.labels import score
+from tests.quick import undrawn_charts
+
+__all__ = ["undrawn_charts"]
 
 ROWS = [
     {"id": f"e{n}", "output": f"Ann has {n + 2} cats. They sleep all day. Bob feeds them."} for n in range(6)
