@@ -157,11 +157,11 @@ def judged_probes(
     detected = detection(differences, [variant.level for variant in variants], ratings.clusters)
     rows = _rows(ratings, variants, config, differences, detected, two_sided=attacks)
     moves = movements(differences, beside, noticed, ratings.clusters)
-    found = []
+    judged_rows = []
     for v, (row, move) in enumerate(zip(rows, moves, strict=True)):
         state, m = control_state(move, attack=attacks, scores_move=moved)
         against = int(move.against[m])  # below 0 without damage that was noticed
-        found.append(
+        judged_rows.append(
             replace(
                 row,
                 verdict=state,
@@ -172,7 +172,7 @@ def judged_probes(
                 beside=judged[against] if against >= 0 else None,
             )
         )
-    return found
+    return judged_rows
 
 
 def _rows(

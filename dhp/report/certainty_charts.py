@@ -13,16 +13,10 @@ from dhp.report.certainty_words import (
 from dhp.report.charts import COLOURS, Drawing
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
     from matplotlib.figure import Figure
 
 
-def asking_chart(asking: Asking) -> "Markup":
-    """The picture of `asking_drawing`."""
-    return asking_drawing(asking, "").on_page()
-
-
-def asking_drawing(asking: Asking, of: str) -> Drawing:
+def asking_drawing(asking: Asking, of: str = "") -> Drawing:
     """Damaged texts that still pass by the share of texts that go to a person, and by lot."""
     lines = {
         "nearest to the mark": [row.passing for row in asking.of_all],
@@ -51,12 +45,7 @@ def asking_drawing(asking: Asking, of: str) -> Drawing:
     return Drawing(f"asking {of}", draw, 7.2, 2.8, words, rows)
 
 
-def certainty_chart(certainty: Certainty) -> "Markup":
-    """The picture of `certainty_drawing`."""
-    return certainty_drawing(certainty, "").on_page()
-
-
-def certainty_drawing(certainty: Certainty, of: str) -> Drawing:
+def certainty_drawing(certainty: Certainty, of: str = "") -> Drawing:
     """Share of good texts by the probability of passing, with the band of an honest judge."""
     bins = certainty.bins
     likely = [each.likely for each in bins]
@@ -103,10 +92,10 @@ def _looks() -> list[dict[str, Any]]:
 
 
 ON_PAGE: Mapping[str, Any] = {
-    "certainty_chart": certainty_chart,
+    "certainty_drawing": certainty_drawing,
     "certainty_sentence": certainty_sentence,
     "certainty_notes": certainty_notes,
-    "asking_chart": asking_chart,
+    "asking_drawing": asking_drawing,
     "asking_sentence": asking_sentence,
     "asking_table": asking_table,
 }

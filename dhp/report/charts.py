@@ -267,12 +267,7 @@ def overview_drawing(results: Sequence[Result]) -> Drawing:
     return Drawing("kinds by judge" if several else "kinds by set", draw, width, height, words, rows)
 
 
-def marks_chart(sweep: MarkSweep) -> "Markup":
-    """The picture of `marks_drawing`."""
-    return marks_drawing(sweep, "").on_page()
-
-
-def marks_drawing(sweep: MarkSweep, of: str) -> Drawing:
+def marks_drawing(sweep: MarkSweep, of: str = "") -> Drawing:
     """What passes at each mark: a line for each kind of damage, and one for the good texts that fail."""
     kinds: dict[str, list[tuple[float | None, ...]]] = {}
     for name, shares in sweep.passes.items():
@@ -319,12 +314,7 @@ def marks_drawing(sweep: MarkSweep, of: str) -> Drawing:
     return Drawing(f"marks {of}", draw, _WIDTH, 3.2, words, rows)
 
 
-def detection_chart(curves: Sequence[DoseResponse]) -> "Markup":
-    """The picture of `detection_drawing`."""
-    return detection_drawing(curves, "").on_page()
-
-
-def detection_drawing(curves: Sequence[DoseResponse], of: str) -> Drawing:
+def detection_drawing(curves: Sequence[DoseResponse], of: str = "") -> Drawing:
     """Detection by dose with the fitted curve, a panel for each perturber; T75 with its interval at 75 %."""
     description = "; ".join(f"{kind_name(c.perturber)}: {_points(c)}, T75 {t75(c)}" for c in curves)
     panels = [(kind_name(c.perturber), [("detection", c)]) for c in curves]

@@ -92,13 +92,13 @@ def _shared(judges: Sequence[Sequence[Result]]) -> set[str]:
     if any(any(_about_reading(of)) for of in judges):
         return set()
     # Equal names are not enough: they say where a verdict holds, and the phrase which verdict it is.
-    said_of: list[set[tuple[str, str, str]]] = []
+    statements_of: list[set[tuple[str, str, str]]] = []
     for of in judges:
-        said = set()
+        statements = set()
         for _, phrase, names in _named_kinds(of):
-            said |= {(phrase, kind, name) for kind, name in names.items()}
-        said_of.append(said)
-    return {kind for _, kind, _ in set.intersection(*said_of)} if said_of else set()
+            statements |= {(phrase, kind, name) for kind, name in names.items()}
+        statements_of.append(statements)
+    return {kind for _, kind, _ in set.intersection(*statements_of)} if statements_of else set()
 
 
 def by_judge(results: Iterable[Result]) -> dict[str, list[Result]]:

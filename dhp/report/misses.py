@@ -67,17 +67,17 @@ def misses(rated: Sequence[RunResult], texts: Mapping[str, Texts]) -> list[Miss]
     kinds: dict[str, list[tuple[str, int]]] = {}
     for _, variant, place in worst:
         kinds.setdefault(kind_name(variant), []).append((variant, place))
-    found: list[Miss] = []
+    missed: list[Miss] = []
     for kind, where in kinds.items():
-        if len(found) == _KINDS:
+        if len(missed) == _KINDS:
             break
         pairs: list[Pair] = []
         for variant, place in where:
             pairs += _pairs(variant, place, rated[place], texts)
         pairs.sort(key=lambda p: (-p.degraded if marked else p.drop, -_distance(p.row), p.row["example"]))
         if pairs:  # none without texts, or where no pair has all its scores
-            found.append(Miss(kind, pairs[:_PAIRS]))
-    return found
+            missed.append(Miss(kind, pairs[:_PAIRS]))
+    return missed
 
 
 def _distance(row: Mapping[str, Any]) -> float:

@@ -17,7 +17,7 @@ from dhp.core.verdicts import verdicts_about
 from dhp.core.writing import write_lines
 from dhp.report.advice import advice
 from dhp.report.certainty_charts import ON_PAGE
-from dhp.report.charts import detection_chart, discernment_charts, judges_chart, marks_chart
+from dhp.report.charts import detection_drawing, discernment_charts, judges_chart, marks_drawing
 from dhp.report.compared import compared_page
 from dhp.report.document import Fold, Part
 from dhp.report.explorer import MOST_EXAMPLES, explorer_data
@@ -54,7 +54,8 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
     for number, each in enumerate(results, 1):
         with stage(numbered(progress, number, len(results)), "drawing the charts of the report"):
             # Where the judges share a chart, their own would show the same curves again.
-            curves.append(detection_chart(each.curves) if each.curves and together is None else None)
+            alone = each.curves and together is None
+            curves.append(detection_drawing(each.curves).on_page() if alone else None)
     with stage(progress, "packing the texts of the report"):
         pairs = explorer_data(run) if run.has_texts else ""
     several, manifest = len(results) > 1, run.manifest if run.has_texts else {}
@@ -94,7 +95,7 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
         judges_chart=together,
         discernment=discernment_charts(results),
         best_mark=best_mark,
-        marks_chart=marks_chart,
+        marks_drawing=marks_drawing,
         **ON_PAGE,
         explorer=pairs,
         prompts=run.prompts,

@@ -13,8 +13,7 @@ from dhp.content.catalog import kind_name, variant_name
 from dhp.core.shown import visible
 from dhp.core.verdicts import VERDICTS
 from dhp.report.columns import row_name
-from dhp.report.findings import control_words
-from dhp.report.labels import between, figure, in_key, p_value, percent, percents, score, t75
+from dhp.report.labels import figure, in_key, percent, percents, score
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -172,20 +171,16 @@ def _refused(message: str) -> None:
 _FILTERS: dict[str, Callable[..., Any]] = {
     "refused": _refused,
     "part_kind": lambda part: type(part).__name__,
-    "between": between,
     "code": _code,
-    "control_words": control_words,
     "count": _count,
     "embedded": embedded,
     "figure": figure,
     "in_key": in_key,
     "kind_name": kind_name,
-    "p_value": p_value,
     "percents": percents,
     "row_name": row_name,
     "score": score,
     "share": percent,
-    "t75": t75,
     "variant_name": variant_name,
     "words": lambda name: name.replace("_", " "),
 }

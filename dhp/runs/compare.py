@@ -343,11 +343,8 @@ def _compared(
         on_pair=on_pair,
     )
     marked = _at_marks(entries, levels, _random("marks", *digests), clusters, resamples)
-    damage: dict[str, list[VariantResult]] = {variant: [] for variant in levels}
     alarms = []
     for entry in entries:
-        for row in entry.result.variants:
-            damage[row.variant].append(row)
         alarms.append(tuple(row.variant for row in entry.result.alarms))
     variants: Sequence[tuple[Pair, ...]] = ()
     if by_variant:
@@ -358,7 +355,7 @@ def _compared(
         len(scores[0].original),
         judges,
         _short_names([e.result for e in entries], judges),
-        tuple(map(tuple, damage.values())),
+        _damage(entries, list(levels)),
         tuple(alarms),
         tuple(e.result.d_avg for e in entries),
         tuple(e.result.d_min for e in entries),
@@ -367,6 +364,15 @@ def _compared(
         tuple(e.result.pass_mark.mark for e in entries if marked and e.result.pass_mark),
         tuple(variants),
     )
+
+
+def _damage(entries: Sequence[RunResult], variants: Sequence[str]) -> tuple[tuple[VariantResult, ...], ...]:
+    """The result of each variant by each judge, shape (V, K)."""
+    by_judge = []
+    for entry in entries:
+        rows = {row.variant: row for row in entry.result.variants}
+        by_judge.append([rows[variant] for variant in variants])
+    return tuple(zip(*by_judge, strict=True))
 
 
 def _at_marks(

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dhp
-from dhp.analysis import ratings as module
+from dhp.analysis import merged_ratings as module
 from dhp.analysis.merged_ratings import merged_ratings, ratings_of_file
 from dhp.analysis.ratings import split_ratings
 from dhp.core.errors import InputError

@@ -6,7 +6,7 @@ from html import unescape
 
 import pytest
 
-from dhp.report.charts import detection_chart, judges_chart
+from dhp.report.charts import detection_drawing, judges_chart
 from tests.report.made import dose_response, result
 
 
@@ -18,13 +18,12 @@ def test_curves_of_judges_stand_in_one_chart_with_their_thresholds() -> None:
     chart = unescape(judges_chart([seeing, blind]) or "")
     assert "a T75 3 [2 to over 16], b T75 not reached [2 to over 16]" in chart
     assert all(f">{name}</text>" in chart for name in ("a", "b", "typos"))
-    assert "dose 1 55%, dose 4 80%, dose 16 98%, T75 3 [2 to over 16]" in unescape(
-        detection_chart(seeing.curves)
-    )
+    alone = detection_drawing(seeing.curves).description
+    assert "dose 1 55%, dose 4 80%, dose 16 98%, T75 3 [2 to over 16]" in alone
 
 
 @pytest.mark.slow
 def test_no_point_of_a_later_panel_lies_below_the_chart() -> None:
     low = replace(dose_response(None), detection=(0.12, 0.5, 0.6), perturber="random_deletions")
-    chart = detection_chart((dose_response(3.0), low))
+    chart = detection_drawing((dose_response(3.0), low)).on_page()
     assert min(int(found) for found in re.findall(r">(\d+)%</text>", chart)) <= 20
