@@ -23,7 +23,7 @@ from dhp.report.document import Fold, Part
 from dhp.report.explorer import MOST_EXAMPLES, explorer_data
 from dhp.report.findings import by_judge, sentences
 from dhp.report.labels import best_mark
-from dhp.report.matrix import matrices
+from dhp.report.matrix import Matrix, matrices
 from dhp.report.misses import Texts, at_mark, misses
 from dhp.report.result_parts import drawn_kinds, figures_of
 from dhp.report.runs_index import holds_runs, write_index
@@ -62,9 +62,7 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
     rows = list(chain.from_iterable((*each.variants, *each.probes) for each in results))
     judged = list(chain.from_iterable(each.damage for each in results))
     states = {row.state for row in judged}
-    placed = []  # each matrix with the places of its columns among the results
-    for matrix in matrices(results) if several else ():
-        placed.append((matrix, [results.index(column) for column in matrix.columns]))
+
     advised = {judge: advice(of_judge) for judge, of_judge in by_judge(results).items()}
     return page(
         "report.html",
@@ -80,7 +78,7 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
         several=several,
         opened=len(results) <= _OPEN,
         sentences=sentences(results),
-        matrices=placed,
+        matrices=_placed_matrices(results) if several else [],
         advice={judge: text for judge, text in advised.items() if text},
         misses=misses(run.rated, _texts(run)) if run.has_texts else [],
         at_mark=at_mark(run.rated),
@@ -139,6 +137,14 @@ def _path(out: str | Path | None, folder: Path | None) -> Path:
     if out is None and folder is None:
         raise InputError('there is no folder for the page; name its file: dhp.report(..., "report.html")')
     return Path(out) if out is not None else folder / "report.html"  # type: ignore[operator]
+
+
+def _placed_matrices(results: Sequence[Result]) -> list[tuple[Matrix, list[int]]]:
+    """Each matrix with the places of its columns among the results."""
+    placed = []
+    for matrix in matrices(results):
+        placed.append((matrix, [results.index(column) for column in matrix.columns]))
+    return placed
 
 
 def _start(rows: Sequence[VariantResult]) -> float:
