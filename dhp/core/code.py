@@ -15,6 +15,7 @@ One principle for all languages: prose is words in a row, code and data are sign
 import ast
 import functools
 import json
+import keyword
 import re
 import textwrap
 import warnings
@@ -65,8 +66,12 @@ class _Token(Enum):
 
 
 @functools.lru_cache(maxsize=65_536)
-def _token(token: str, *, first: bool) -> _Token:
-    core = _EMPHASIS.sub(r"\2", token).lstrip(_BEFORE + "-" if first else _BEFORE).rstrip(_BEHIND)
+def _token(token: str, first: bool) -> _Token:
+    word = token.rstrip(".,;!?")
+    if word.isascii() and word.isalpha() and (word.islower() or word.istitle()):
+        return _Token.WORD  # most are: told without patterns
+    plain = _EMPHASIS.sub(r"\2", token) if token[0] in "*_" else token
+    core = plain.lstrip(_BEFORE + "-" if first else _BEFORE).rstrip(_BEHIND)
     if _WORD.fullmatch(core) and not _QUOTED_KEY.fullmatch(token):
         if len(core) >= 2 * _ROW and _CHARACTER.search(core):
             return _Token.CLAUSE
@@ -83,7 +88,7 @@ def _token(token: str, *, first: bool) -> _Token:
 
 def is_sign(token: str) -> bool:
     """Whether a token between white space is a sign of code, wherever it stands."""
-    return _token(token, first=False) is _Token.SIGN
+    return _token(token, False) is _Token.SIGN
 
 
 _BEGINNING = 200
@@ -94,11 +99,14 @@ _BEGINNING = 200
 def _counts(line: str) -> tuple[int, int, int]:
     """Signs and words of a line, and the most words in a row."""
     signs = words = row = longest = 0
-    tokens = _INLINE.sub(r"\1", line[:_BEGINNING]).split()
+    beginning = line[:_BEGINNING]
+    if "`" in beginning or "[" in beginning or "**" in beginning:
+        beginning = _INLINE.sub(r"\1", beginning)
+    tokens = beginning.split()
     if len(tokens) > 2 and _MENTION.fullmatch(tokens[0]):
         del tokens[0]  # whom a post answers; no decorator has words behind it
     for place, text in enumerate(tokens):
-        token = _token(text, first=place == 0)
+        token = _token(text, place == 0)
         if token in (_Token.SIGN, _Token.BAR):
             signs += token is _Token.SIGN
             row = 0
@@ -248,6 +256,14 @@ _PROGRAM = (
 """Nodes that words which happen to parse do not give: `Rome, Italy` is a tuple, `x and y` an expression."""
 
 
+_PARSED = re.compile(r"[=(\[{:]|import")
+"""What each program holds that is told by parsing it."""
+_NAMES = "|".join([*keyword.kwlist, *keyword.softkwlist])
+_OPERATORS = "and|or|not|in|is|if|else|for|as|async|from|import"
+_TWO_NAMES = re.compile(rf"[^\"'#]*?(?<!\w)(?!(?:{_NAMES})\b)[^\W\d]\w*+[ \t]+(?!(?:{_OPERATORS})\b)[^\W\d]")
+"""No program has two names side by side outside its strings and comments: most prose need not be parsed."""
+
+
 def parses(text: str) -> bool:
     """Whether a text of any lines is JSON (an object or a list) or a program in Python."""
     plain = text.strip()
@@ -258,8 +274,7 @@ def parses(text: str) -> bool:
             return isinstance(json.loads(plain), dict | list)
         except (ValueError, RecursionError):
             pass
-    # Prose seldom holds any of these: most texts need not be parsed.
-    if not any(sign in plain for sign in ("=", "(", "[", "{", ":", "import")):
+    if not _PARSED.search(plain) or _TWO_NAMES.match(plain):  # most texts need not be parsed
         return False
     try:
         with warnings.catch_warnings():
@@ -287,6 +302,8 @@ def code_lines(lines: Sequence[str], plain: Sequence[bool]) -> list[bool]:
     if all(plain) and parses("\n".join(lines)):  # with the blank lines, which end blocks
         return [True] * len(lines)
     for start, end in _blocks(lines, plain):
+        if end - start == 1 and not _GLUED.search(lines[start]) and not _PARSED.search(lines[start]):
+            continue  # most paragraphs of prose
         first, last = _without_prose(lines, start, end)
         least = 1 if (first, last) == (start, end) else 2  # one line amid prose is a part of the sentence
         if last - first >= least and is_code(lines[first:last]):
@@ -296,6 +313,8 @@ def code_lines(lines: Sequence[str], plain: Sequence[bool]) -> list[bool]:
     for i, (above, below) in enumerate(pairwise(lines)):
         if _are_comments(above, below):
             marked[i] = marked[i + 1] = True
+    if not any(marked):
+        return marked  # nothing that could grow
     _grow(lines, plain, marked)
     # A comment beside code, `# like this`, would elsewhere be a heading. Down and up, as several may follow.
     stated = [i for i, line in enumerate(lines) if line.strip()]
@@ -377,8 +396,10 @@ def _enclosed(lines: Sequence[str]) -> Iterator[int]:
 def _opened(line: str) -> Callable[[str], bool] | None:
     """What tells the last line of what opens in this one; None if nothing does."""
     for opening, closing in _PAIRS:
-        _, mark, behind = line.partition(opening)
-        if mark and closing not in behind and (line.lstrip().startswith(opening) or closing == opening):
+        if opening not in line:
+            continue
+        behind = line.partition(opening)[2]
+        if closing not in behind and (line.lstrip().startswith(opening) or closing == opening):
             return lambda last: closing in last
     heredoc = _HEREDOC.search(line)
     if heredoc:

@@ -24,6 +24,7 @@ FUNCTION_WORDS = frozenset(
 ).union(PRONOUNS, ARTICLES, POSSESSIVES, PREPOSITIONS, CONJUNCTIONS, AUXILIARIES, CONNECTIVES)
 """Words that say little about the topic."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_LATIN = re.compile("[A-Za-z]")
 _COMMON = FUNCTION_WORDS | frozenset(
     "though since onto every they're we're didn't wasn't weren't isn't aren't doesn't hasn't haven't "
     "hadn't won't wouldn't couldn't can't".split()
@@ -43,10 +44,9 @@ _LEAST = 0.08
 
 def looks_english(text: str) -> bool:
     """Whether the letters are Latin and, in a longer text, enough of the words are English function words."""
-    letters = sum(map(str.isalpha, text))
-    if not letters:
+    if not any(map(str.isalpha, text)):
         return False
-    if not text.isascii() and sum(c.isascii() for c in text if c.isalpha()) < 0.9 * letters:
+    if not text.isascii() and len(_LATIN.findall(text)) < 0.9 * sum(map(str.isalpha, text)):
         return False
     words = _WORD.findall(text.lower())
     english = sum(map(_COMMON.__contains__, words))

@@ -44,6 +44,8 @@ _INLINE = re.compile(
     r"|(?<![\w/])\w[\w.-]*(?:/[\w.-]+)*/[\w-]+\.\w{1,5}\b"
 )
 """Code, links and images, addresses, marks of emphasis, formulas of LaTeX, HTML, paths."""
+_INLINE_SIGN = re.compile(r"[`\[<$*_~\\/&@]|www\.")
+"""What each of these holds: most lines are told by this."""
 _CODE = re.compile(
     r"(?<![^\W_])(?=[\w+./:#-]*[^\W\d_])(?=(?:[\w+./:#-]*?\d){2})(?!\d+[^\W\d_]{1,3}(?![\w-]))"
     r"\w+(?:[+./:#-]\w+)*"  # 1Z999AA10123456784
@@ -72,6 +74,7 @@ _INSIDE = re.compile(
     r"|(?<=[.!?:;,。！？：；，])[\"”’)]?[ \t]+\(?(?P<bracket>\d{1,2}|[a-z])\))(?=[ \t]+\S)"
 )
 """The mark of an item inside a line, if its number follows on from the one before it."""
+_INSIDE_SIGN = re.compile(r"[a-z\d]\)|\d\.")
 _END = re.compile(r"[.!?:;。！？：；…][\"'”’」』）)*_]*[ \t\r]*$")
 _START = re.compile(r"[ \t]*[\"'“‘(\[<]?(\w)")
 
@@ -210,7 +213,7 @@ def _structure(text: str) -> _Structure:
     items = {i: (lines[i][0] + a, lines[i][0] + b) for i, (a, b) in _items(shown, fixed)}
     inline: list[Span] = []
     for (a, b), is_fixed in zip(lines, fixed, strict=True):
-        if not is_fixed:
+        if not is_fixed and _INLINE_SIGN.search(text, a, b):
             inline += [match.span() for match in _INLINE.finditer(text, a, b)]
     inside: list[Span] = []
     for i, (a, b) in enumerate(lines):
@@ -307,6 +310,8 @@ def _items(lines: Sequence[str], fixed: Sequence[bool]) -> Iterator[tuple[int, S
 
 def _inside(text: str, span: Span, behind_mark: bool) -> list[Span]:
     """The marks of a list that runs on in one line: 1, 2, ... or a, b, ..., at least two of them."""
+    if not _INSIDE_SIGN.search(text, *span):
+        return []
     row: list[Span] = []
     expected = 2 if behind_mark else 1
     for match in _INSIDE.finditer(text, *span):
@@ -376,9 +381,13 @@ def _is_full(line: str, following: str, width: int) -> bool:
 
 def columns(text: str) -> int:
     """How many columns a text takes: a Chinese or Japanese character takes two."""
-    if text.isascii():
+    if not _MAYBE_WIDE.search(text):
         return len(text)
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+_MAYBE_WIDE = re.compile("[\u1100-\u115f\u2300-\U0010ffff]")
+"""Characters among which are all letters and marks that take two columns."""
 
 
 def _next_word(line: str, following: str) -> int:

@@ -70,6 +70,7 @@ _ABBREVIATIONS = frozenset(
 )
 _LIKELY_END = re.compile(r"[ \t\n\r]([A-Za-z][a-z]+)[.!?][ \t\n\r]+(?=[A-Z])")
 """A word and a mark that end a sentence whatever is around them, unless it is an abbreviation."""
+_STOP = re.compile("[.!?。！？]")
 _CJK_STOP = re.compile(r"[^。！？]*[。！？]+[”’」』）]*|[^。！？]+$")
 _GERMAN_DAY = re.compile(r"\b(?:zum|am|vom|beim|dem|den|der|des|bis|ab|seit|vor|nach)\s+\d{1,2}\.$", re.I)
 _GERMAN_MONTH = re.compile(
@@ -99,6 +100,8 @@ def _spans_in_english(text: str) -> list[tuple[int, int]]:
 @functools.lru_cache(maxsize=32_768)
 def _spans_of_short_piece(text: str) -> tuple[Span, ...]:
     """The sentences of a short piece, which degraded copies of a text mostly share with it."""
+    if not _STOP.search(text, 0, len(text.rstrip()) - 1):
+        return tuple(trimmed(text, [(0, len(text))]))  # no sentence can end within it
     spans: list[Span] = []
     for piece in _CJK_STOP.finditer(text):  # Punkt knows no Chinese or Japanese marks
         begin = piece.start()
