@@ -1,8 +1,11 @@
 """Wrong facts by rule: borrowed from the table, found only by reading, and no more frequent than before."""
 
 import json
+import os
 import random
 import re
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
@@ -507,6 +510,26 @@ def test_a_word_that_is_never_seen_comes_as_seldom_as_the_language_has_it() -> N
     assert not any(Balance([allowed] * 20).chosen(allowed, random.Random(i)) for i in range(200))
     balance = Balance([allowed] * 20, frequency.__getitem__)
     assert sum(bool(balance.chosen(allowed, random.Random(i))) for i in range(200)) < 20
+
+
+_CHANCES = """
+from dhp.perturb.facts.balance import Balance, Option
+words = "allowed forbidden safe unsafe able unable more less".split()
+pairs = [*zip(words[::2], words[1::2]), *zip(words[1::2], words[::2])]
+texts = [[[Option(pair, (0, 1, pair[1]))] for pair in pairs[: 1 + n % 5]] for n in range(40)]
+print(sorted(Balance(texts, lambda word: len(word) / 7)._chances.items()))
+"""
+
+
+@pytest.mark.slow
+def test_the_chances_are_the_same_in_every_process() -> None:
+    """Their order must not be that of a set of words, which each process has for itself."""
+    printed = set[str]()
+    for seed in "12":
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        asked = [sys.executable, "-c", _CHANCES]
+        printed.add(subprocess.run(asked, env=environment, capture_output=True, text=True, check=True).stdout)
+    assert len(printed) == 1
 
 
 def test_fillers_are_drawn_as_often_as_they_stand() -> None:

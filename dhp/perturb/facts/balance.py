@@ -6,7 +6,7 @@ the rule of Metropolis and Hastings (1953, 1970); else the word stays. What coun
 edit would be the first of its kind, as one edit of a text is the mildest dose.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
@@ -37,6 +37,10 @@ class Option(NamedTuple):
 
 Place = Sequence[Option]
 """The ways to change one place: one of them is taken, or none."""
+_Shares = tuple[tuple[int, float], ...]
+"""Of one place: numbers of flows, each with the chance that its option is drawn."""
+_Drawn = tuple[_Shares, ...]
+"""The places of a text."""
 
 
 class Balance:
@@ -50,34 +54,30 @@ class Balance:
         With `frequency`, that of a word in the language, `_BESIDES` more texts are taken to hold one of both
         words of a pair whose other one the table lacks, as often as it is used: else neither could change.
         """
-        self._offered = Counter(flow for places in texts for flow in {o.flow for p in places for o in p})
-        known = {flow for old, new in self._offered for flow in ((old, new), (new, old))}
-        pairs = {place[0].flow for places in texts for place in places if len(place) == 1}
-        pairs |= {flow[::-1] for flow in pairs}
-        pairs = {flow for flow in pairs if not (self._offered[flow] and self._offered[flow[::-1]])}
-        self._besides = {
-            flow: _BESIDES * _share(flow, frequency) if frequency and flow in pairs else 0.0 for flow in known
-        }
-        self._chances = dict.fromkeys(known, 1.0)
-        drawn = [[self._shares(place) for place in places] for places in texts]
-        for _ in range(_ROUNDS):
-            flows = self._expected(drawn)
-            for flow in known:
-                self._chances[flow] = min(1.0, self._chances[flow] * self._factor(flow, flows))
+        self._offered = Counter[Flow]()
+        pairs = set[Flow]()
+        for places in texts:
+            # every order is that of the table, so that sums are equal to the last digit in every process
+            self._offered.update(dict.fromkeys((option.flow for place in places for option in place), 1))
+            pairs.update(place[0].flow for place in places if len(place) == 1)
+        flows = list(dict.fromkeys(each for flow in self._offered for each in (flow, flow[::-1])))
+        self._besides = dict.fromkeys(flows, 0.0)
         if frequency:
-            self._level(flows, frequency)
-
-    def _factor(self, flow: Flow, flows: Mapping[Flow, float]) -> float:
-        """By which the chance of a flow must grow or shrink, for a flow like its opposite."""
-        this_way, other_way = (
-            flows[each] + self._besides[each] * self._chances[each] for each in (flow, flow[::-1])
-        )
-        return min(max(SLACK * other_way / this_way if this_way else 1.0, 1 / _FACTOR), _FACTOR)
+            for flow in flows:
+                is_pair = flow in pairs or flow[::-1] in pairs
+                if is_pair and not (self._offered[flow] and self._offered[flow[::-1]]):
+                    self._besides[flow] = _BESIDES * _share(flow, frequency)
+        numbers = {flow: number for number, flow in enumerate(flows)}
+        drawn = Counter(tuple(self._shares(place, numbers) for place in places) for places in texts if places)
+        chances, expected = _balanced(drawn, [self._besides[flow] for flow in flows])
+        self._chances = dict(zip(flows, chances, strict=True))
+        if frequency:
+            self._level(dict(zip(flows, expected, strict=True)), frequency)
 
     def _level(self, flows: Mapping[Flow, float], frequency: Callable[[str], float]) -> None:
         """Bound the drift of all pairs together to words that the language uses less, or more."""
-        rarer = {flow for flow in flows if frequency(flow[1]) < frequency(flow[0])}
-        to_rarer = sum(flows[flow] for flow in rarer)
+        rarer = {flow: amount for flow, amount in flows.items() if frequency(flow[1]) < frequency(flow[0])}
+        to_rarer = sum(rarer.values())
         to_frequent = sum(flows.values()) - to_rarer
         for flow in flows:
             this_way, other_way = (to_rarer, to_frequent) if flow in rarer else (to_frequent, to_rarer)
@@ -89,28 +89,15 @@ class Balance:
         back = flow[::-1]
         return self._offered[back] + self._besides.get(back, 0.0)
 
-    def _shares(self, place: Place) -> list[tuple[Flow, float]]:
+    def _shares(self, place: Place, numbers: Mapping[Flow, int]) -> _Shares:
         """How probably each option of a place is the one that is drawn."""
         weights = [self._weight(option.flow) for option in place]
         total = sum(weights)
-        return [(o.flow, weight / total) for o, weight in zip(place, weights, strict=True)] if total else []
-
-    def _expected(self, texts: Sequence[Sequence[Sequence[tuple[Flow, float]]]]) -> Mapping[Flow, float]:
-        """Flow -> the expected number of texts whose first edit it is; of each the shares of its places."""
-        flows = defaultdict[Flow, float](float)
-        for places in texts:
-            chances, none = defaultdict[Flow, float](float), 1.0
-            for place in places:
-                some = 0.0
-                for flow, share in place:
-                    chance = share * self._chances[flow]
-                    chances[flow] += chance
-                    some += chance
-                none *= 1 - some
-            amount = sum(chances.values())
-            for flow, chance in chances.items():
-                flows[flow] += (1 - none) * chance / amount if amount else 0.0
-        return flows
+        if not total:
+            return ()
+        return tuple(
+            (numbers[option.flow], weight / total) for option, weight in zip(place, weights, strict=True)
+        )
 
     def chosen(self, places: Sequence[Place], rng: Random) -> list[Edit]:
         """Edits of places of a text, in random order."""
@@ -120,6 +107,44 @@ class Balance:
             if option is not None and rng.random() < self._chances[option.flow]:
                 options.append(option)
         return [option.edit for option in options]
+
+
+def _balanced(texts: Mapping[_Drawn, int], besides: Sequence[float]) -> tuple[list[float], list[float]]:
+    """The chance of each flow at which it is as strong as its opposite, and how strong it was a round before.
+
+    A flow and its opposite are two numbers side by side: 0 and 1, 2 and 3.
+    """
+    chances = [1.0] * len(besides)
+    for _ in range(_ROUNDS):
+        flows = _expected(texts, chances)
+        strengths = [flow + more * chance for flow, more, chance in zip(flows, besides, chances, strict=True)]
+        for number, this_way in enumerate(strengths):
+            factor = SLACK * strengths[number ^ 1] / this_way if this_way else 1.0
+            chances[number] = min(1.0, chances[number] * min(max(factor, 1 / _FACTOR), _FACTOR))
+    return chances, flows
+
+
+def _expected(texts: Mapping[_Drawn, int], chances: Sequence[float]) -> list[float]:
+    """For each flow the expected number of texts whose first edit it is; of each the shares of its places.
+
+    Texts with the same places are counted together.
+    """
+    flows = [0.0] * len(chances)
+    for places, count in texts.items():
+        of_text, none = dict[int, float](), 1.0
+        for place in places:
+            some = 0.0
+            for flow, share in place:
+                chance = share * chances[flow]
+                of_text[flow] = of_text.get(flow, 0.0) + chance
+                some += chance
+            none *= 1 - some
+        amount = sum(of_text.values())
+        if amount:
+            scale = count * (1 - none) / amount
+            for flow, chance in of_text.items():
+                flows[flow] += scale * chance
+    return flows
 
 
 def _share(flow: Flow, frequency: Callable[[str], float]) -> float:

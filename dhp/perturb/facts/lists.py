@@ -22,6 +22,9 @@ WORD = re.compile(rf"(?<![\w@#./'’&-])[^\W\d_{_CJK}]+(?:[-'’][^\W\d_{_CJK}]+
 """A word that is no part of a code, an address or a file name."""
 
 
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
 class Contexts(Spec):
     """Beside which words a word of a list means something else, and stays."""
 
@@ -53,10 +56,10 @@ class Contexts(Spec):
 
     def keep(self, prose: str, start: int, end: int) -> bool:
         """Whether the word at a position stays."""
-        left = prose[max(start - _SIGHT, 0) : start]
+        backwards = prose[max(start - _SIGHT, 0) : start][::-1]
         return bool(
-            (self.behind and self._behind.search(left))
-            or (self.only_behind and not self._only_behind.search(left))
+            (self.behind and self._behind.match(backwards))
+            or (self.only_behind and not self._only_behind.match(backwards))
             or (self.before and self._before.match(prose, end))
             or (self.only_before and not self._only_before.match(prose, end))
         )
@@ -69,24 +72,31 @@ _ENDINGS = ("n't", "n’t")
 
 
 def _begun(words: Sequence[str]) -> re.Pattern[str]:
-    """A text that ends with one of the words; `^` is its beginning."""
+    """A text that ends with one of the words, read backwards, so that the pattern is tried in one place only.
+
+    `^` is the beginning of the text.
+    """
     patterns = (
-        r"(?:\A|\n)" if word == "^" else _pattern(word, r"(?<!\w)" if word[0].isalnum() else "")
-        for word in words
+        r"(?:\Z|\n)" if word == "^" else _letters(word[::-1]) + _alone(word, word[0]) for word in words
     )
-    return re.compile(rf"(?:{'|'.join(patterns)})\s?\Z", re.I)
+    return re.compile(rf"\s?(?:{'|'.join(patterns)})", re.I)
 
 
 def _ended(words: Sequence[str]) -> re.Pattern[str]:
     """A text that begins with one of the words."""
-    patterns = (_pattern(word, "", r"(?!\w)" if word[-1].isalnum() else "") for word in words)
+    patterns = (_letters(word) + _alone(word, word[-1]) for word in words)
     return re.compile(rf"\s?(?:{'|'.join(patterns)})", re.I)
 
 
-def _pattern(word: str, begins: str, ends: str = "") -> str:
-    """A word; no letter stands beside it, where words have spaces between them. `*` is any letters."""
-    letters = r"\w*".join(map(re.escape, word.split("*")))
-    return letters if _CHARACTER.match(word) or word in _ENDINGS else f"{begins}{letters}{ends}"
+def _letters(word: str) -> str:
+    """What is written; `*` is any letters."""
+    return r"\w*".join(map(re.escape, word.split("*")))
+
+
+def _alone(word: str, outermost: str) -> str:
+    """No letter stands beside a word, where words have spaces between them."""
+    can_go_on = _CHARACTER.match(word) or word in _ENDINGS or not outermost.isalnum()
+    return "" if can_go_on else r"(?!\w)"
 
 
 class Negation(Spec):
@@ -192,8 +202,8 @@ class FactLists(Spec):
 
     @cached_property
     def _lead(self) -> re.Pattern[str]:
-        leads = "|".join(_pattern(word, r"(?<!\w)") for word in self.leads)
-        return re.compile(rf"(?:{leads}|\d|,) \Z", re.I)
+        leads = "|".join(map(re.escape, self.leads))
+        return re.compile(rf"(?:(?<!\w)(?:{leads})|\d|,) \Z", re.I)
 
     def is_date(self, prose: str, word: re.Match[str]) -> bool:
         """Whether a weekday or month is one where it stands."""
@@ -206,13 +216,45 @@ class FactLists(Spec):
         return context is None or not context.keep(prose, start, end)
 
     @cached_property
-    def word(self) -> re.Pattern[str]:
-        """A word, or several that are listed as one; in a language without spaces one of the lists."""
+    def _any(self) -> re.Pattern[str]:
+        """One of the words, in a language without spaces."""
+        return re.compile("|".join(sorted(self.lists_of_words, key=len, reverse=True)))
 
+    @cached_property
+    def _phrases(self) -> Mapping[str, re.Pattern[str]]:
+        """What is listed and no single run of letters: "because of"."""
+        phrases = (word for word in self.lists_of_words if not word.isalpha())
+        return {
+            phrase: re.compile(rf"(?<!\w)(?<!\w[-'’]){re.escape(phrase)}(?!\w)", re.I) for phrase in phrases
+        }
+
+    def matches(self, prose: str) -> list[re.Match[str]]:
+        """The words of lists in a text, in order; none within a phrase that is listed as one.
+
+        Which words there are is told first, for the whole text: a pattern looks only where one stands.
+        """
         if not self.is_spaced:
-            return re.compile("|".join(sorted(self.lists_of_words, key=len, reverse=True)))
-        phrases = [re.escape(word) for word in self.lists_of_words if " " in word]
-        return re.compile(rf"(?<!\w)(?:{'|'.join(phrases)})(?!\w)|{WORD.pattern}", re.I) if phrases else WORD
+            return list(self._any.finditer(prose))
+        small = prose.replace("İ", "I").lower()  # the one letter that two would become
+        found = list[re.Match[str]]()
+        for phrase, pattern in self._phrases.items():
+            if phrase in small:
+                found += pattern.finditer(prose)
+        for word in self.lists_of_words.keys() & _LETTERS.findall(small):
+            at = small.find(word)
+            while at >= 0:
+                match = WORD.match(prose, at)
+                end = at + len(word)
+                if match is not None and match.end() == end:
+                    found.append(match)
+                at = small.find(word, end)
+        found.sort(key=lambda match: (match.start(), -match.end()))
+        matches, end = list[re.Match[str]](), 0
+        for match in found:
+            if match.start() >= end:
+                matches.append(match)
+                end = match.end()
+        return matches
 
     @cached_property
     def lists_of_words(self) -> Mapping[str, list[str]]:

@@ -54,6 +54,8 @@ _COMMON = 4.5
 """Of words such as "resources": "in Human Resources" is no place."""
 _TITLE_LENGTH = 200
 """Characters of a line that can be a title."""
+_TITLE_CAPITALS = 3
+"""Capitals that a title has at least, as it has four long words or more: few lines are looked at further."""
 _LONG, _SMALL = 400, 1_000
 """Characters of a text, and for each capital in it, from which on its names seem to have none."""
 _LONGEST = 3
@@ -106,7 +108,8 @@ def _titles(text: str) -> list[tuple[int, int]]:
     """The lines in which most words have a capital, though they are no sentence."""
     start, spans = 0, list[tuple[int, int]]()
     for line in text.split("\n"):
-        if len(line) <= _TITLE_LENGTH and not line.rstrip().endswith((".", "!", "?")):
+        can_be_one = len(line) <= _TITLE_LENGTH and not line.rstrip().endswith((".", "!", "?"))
+        if can_be_one and sum(map(str.isupper, line)) >= _TITLE_CAPITALS:
             long = [word for word in WORD.findall(line) if len(word) > 3]
             if len(long) > 3 and sum(word[0].isupper() for word in long) > 0.6 * len(long):
                 spans.append((start, start + len(line)))
@@ -208,10 +211,20 @@ class Names:
         return [name for name in names if not self._lists.is_spaced or _is_whole(text, name)]
 
     @cached_property
-    def _long_places(self) -> re.Pattern[str]:
-        """Listed places of several words."""
-        names = [re.escape(name) for name in self._lists.place_names if " " in name]
-        return re.compile(rf"\b(?:{'|'.join(names)})\b" if names else r"\Z\w")
+    def _long_places(self) -> Mapping[str, re.Pattern[str]]:
+        """Listed places of several words, in the order of the list."""
+        return {
+            name: re.compile(rf"\b{re.escape(name)}\b") for name in self._lists.place_names if " " in name
+        }
+
+    def _spans_of_long_places(self, text: str) -> list[tuple[int, int]]:
+        """Where they stand; one that begins another one ("United States of America") counts before it."""
+        spans = list[tuple[int, int]]()
+        for name, pattern in self._long_places.items():
+            if name in text:  # few texts have one: this is faster than one pattern for all
+                spans += (match.span() for match in pattern.finditer(text))
+        spans.sort(key=lambda span: span[0])
+        return [span for place, span in enumerate(spans) if place == 0 or span[0] >= spans[place - 1][1]]
 
     @cached_property
     def _listed_places(self) -> re.Pattern[str]:
@@ -225,7 +238,7 @@ class Names:
         if not self._lists.is_spaced:
             yield from (Name(*match.span(), match[0]) for match in self._listed_places.finditer(text))
             return
-        places = [match.span() for match in self._long_places.finditer(text)]
+        places = self._spans_of_long_places(text)
         yield from (Name(*span, text[slice(*span)]) for span in places)
         start = end = -1
         for each in self._parts(words):

@@ -5,7 +5,7 @@ English: at auxiliaries, modals and copulas ("is", "is not", "isn't"), and at co
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -27,15 +27,17 @@ class Place(NamedTuple):
 def negations(prose: str, lists: FactLists) -> list[Place]:
     """The places of a text in order; one where both styles could be put in comes twice."""
     if lists.verbs:
+        denied = _denied(prose)
+        places = list(_taken_out(prose, denied, lists))
         mark = " n't" if _TOKENISED.search(prose) else "n't"
-        put_in = [Place(*p[:2], (*p.edit[:2], p.edit[2].replace("n't", mark))) for p in _put_in(prose, lists)]
-        places = [*_taken_out(prose, lists), *put_in]
+        for way, form, (start, end, denial) in _put_in(prose, denied, lists):
+            places.append(Place(way, form, (start, end, denial.replace("n't", mark))))
         return sorted(places, key=lambda place: place.edit[0])
     return list(_pairs(prose, lists.negation))
 
 
 _MARK = r" ?n['’]t"
-_TOKENISED = re.compile(r"[a-z] (?:n['’]t|['’]s|[.,])(?: |\Z)", re.M)
+_TOKENISED = re.compile(r" (?<=[a-z] )(?:n['’]t|['’]s|[.,])(?: |\Z)", re.M)
 """A text whose marks have spaces before them writes "did n't", too."""
 _HELPING = "is|are|was|were|am|can|could|will|would|should|must"
 _PERFECT = "has|have|had"
@@ -62,9 +64,10 @@ _BEHIND_PERFECT = re.compile(r" (?=been\b|[a-z]+ed\b)")
 _SUBJECT = re.compile(r"(?:[A-Z][\w'’-]+|\b[a-z]+) \Z")
 _NO_SUBJECT = re.compile(
     r"\b(?:what|which|how|where|when|why|if|and|or|but|not|never|free|good|at|as|than|of|to|the|a|an|there|here"
-    r"|it turned out|in|on|for|by|with|so) \Z",
+    r"|in|on|for|by|with|so) \Z",
     re.I,
 )
+_TURNED_OUT = "it turned out "
 _NO_ACTOR = "The|This|That|These|Those|All|Some|My|Our|Your|His|Her|Its|Their"
 _ACTOR = re.compile(
     r"\b(?:I|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey|[Yy]ou|who"
@@ -78,7 +81,7 @@ _ORDER = re.compile(r"\b(?:why|to|please) ?\Z", re.I)
 _HELD = re.compile(
     r"\b(?:if|whether|cannot|wish\w*|hope[sd]?|none|nobody|nothing|no one|no|never|unless|hardly|rarely"
     r"|neither|nor|without|until|not|few|only|tell me|know|before|after|since|once|as soon as|by the time"
-    r"|how|why|what|than)\b[^.!?;:,\n]*\Z|n['’]t\b[^.!?;:,\n]*\Z",
+    r"|how|why|what|than)\b|n['’]t\b",
     re.I,
 )
 """A clause that begins with these says no less with a negation, or no more without one."""
@@ -86,22 +89,47 @@ _POLAR = re.compile(
     r"[^.!?;\n]*?\b(?:any\w*|yet|at all|either|ever|until|much|anymore|nor|but|long|because|or)\b", re.I
 )
 """What only a denied clause has: it keeps its negation."""
-_ASSERTIVE = re.compile(
-    r"[^.!?;,\n]*?\b(?:some\w*|already|still|nothing|nobody|no|never|none|not)\b|[^.!?;,\n]*?n['’]t\b|[^.!\n]*\?",
-    re.I,
-)
-"""What only a stated clause has, or one that is denied already; and questions."""
+_ASSERTIVE = re.compile(r"\b(?:some\w*|already|still|nothing|nobody|no|never|none|not)\b|n['’]t\b", re.I)
+"""What only a stated clause has, or one that is denied already."""
+_CLAUSE_ENDS = ".!?;:,\n"
+_CLAUSE_END, _SENTENCE_END = re.compile(r"[.!?;,\n]"), re.compile(r"[.!?\n]")
+_BEFORE = 80
+"""Characters of its clause before a verb that are looked at."""
 
 
-def _taken_out(prose: str, lists: FactLists) -> Iterator[Place]:
+def _is_held(prose: str, start: int) -> bool:
+    """Whether the clause before a position begins with what lets a negation say no less, or no more."""
+    begin = max(start - _BEFORE, 0)
+    begin = max([begin, *(prose.rfind(mark, begin, start) + 1 for mark in _CLAUSE_ENDS)])
+    return _HELD.search(prose, begin, start) is not None
+
+
+def _is_assertive(prose: str, end: int) -> bool:
+    """Whether the clause behind a position cannot be denied, or denied once more; or is a question."""
+    clause = _CLAUSE_END.search(prose, end)
+    if _ASSERTIVE.search(prose, end, clause.start() if clause else len(prose)):
+        return True
+    sentence = _SENTENCE_END.search(prose, end)
+    return sentence is not None and sentence[0] == "?"
+
+
+def _denied(prose: str) -> list[re.Match[str]]:
+    """The denials of a text; most texts have none, which is told without the pattern."""
+    has_some = "not" in prose or "n't" in prose or "n’t" in prose
+    return list(_DENIED.finditer(prose)) if has_some else []
+
+
+def _taken_out(prose: str, denied: Iterable[re.Match[str]], lists: FactLists) -> Iterator[Place]:
     past, _ = _verbs(lists.verbs)
-    for match in _DENIED.finditer(prose):
+    for match in denied:
         start, end = match.span()
-        if _HELD.search(prose[max(start - 80, 0) : start]) or _POLAR.match(prose, end):
+        if _is_held(prose, start) or _POLAR.match(prose, end):
             continue
-        style = "n't" if match[0].find("n't") >= 0 or match[0].find("n’t") >= 0 else "not"
-        if (do := match["do"]) is not None:
-            if (stated := _stated(do, match["base"], prose[:start], past)) is not None:
+        style = "n't" if "n't" in match[0] or "n’t" in match[0] else "not"
+        do = match["do"]
+        if do is not None:
+            stated = _stated(do, match["base"], prose[:start], past)
+            if stated is not None:
                 yield Place("out", f"{style} {do}", (start, end, stated))
             continue
         word = match["help"] or match["short"] or ("can" if match["can"] else "will")
@@ -119,40 +147,76 @@ def _stated(do: str, base: str, before: str, past: Mapping[str, str]) -> str | N
     return base if _PLURAL.search(before[-6:]) and not _ORDER.search(before[-8:]) else None
 
 
-def _put_in(prose: str, lists: FactLists) -> Iterator[Place]:
-    denied = [match.span() for match in _DENIED.finditer(prose)]
-    bases = _verbs(lists.verbs)[1]
-    for match in _SMALL_WORD.finditer(prose):
-        word, (start, end) = match[0], match.span()
-        behind = _AUXILIARIES.get(word)
-        is_auxiliary = behind is not None and behind.match(prose, end) is not None
-        if not is_auxiliary and word not in bases:
-            continue
-        before = prose[max(start - 80, 0) : start]
-        if any(a < end and start < b for a, b in denied) or _ASSERTIVE.match(prose, end):
-            continue
-        if _HELD.search(before):
-            continue
-        if is_auxiliary:
-            if _SUBJECT.search(before[-_SIGHT:]) and not _NO_SUBJECT.search(before[-_SIGHT:]):
-                denial = "cannot" if word == "can" else f"{word} not"
-                yield Place("in", f"not {word}", (start, end, denial))
-                if word != "am":
-                    yield Place("in", f"n't {word}", (start, end, _SHORT.get(word, f"{word}n't")))
-        elif _ends_with_actor(before, lists) and not _PARTICLE.match(prose, end):
-            auxiliary, base = bases[word]
-            if auxiliary == "did" or (auxiliary == "do") == (_PLURAL.search(before) is not None):
-                yield Place("in", f"not {auxiliary}", (start, end, f"{auxiliary} not {base}"))
-                yield Place("in", f"n't {auxiliary}", (start, end, f"{auxiliary}n't {base}"))
+def _put_in(prose: str, denied: Sequence[re.Match[str]], lists: FactLists) -> Iterator[Place]:
+    """The places word by word; of each first what is told fastest, as few words pass it."""
+    for word in _deniable(lists.verbs).intersection(_SMALL_WORD.findall(prose)):
+        for start in _whole(word, prose):
+            end = start + len(word)
+            forms = _forms(word, prose, start, lists)
+            is_denied = any(match.start() < end and start < match.end() for match in denied)
+            if not forms or is_denied or _is_assertive(prose, end) or _is_held(prose, start):
+                continue
+            for form, denial in forms:
+                yield Place("in", form, (start, end, denial))
 
 
-def _ends_with_actor(before: str, lists: FactLists) -> bool:
-    """Whether a pronoun or a name ends a text, so that a verb follows: not so "Numerous studies"."""
-    actor = None if _HELPED.search(before) else _ACTOR.search(before)
-    if actor is None or actor["name"] is None:
-        return actor is not None
-    start = before[: actor.start()].rstrip(" ")[-1:]
-    begins = start in ("", "\n", *".!?:;") or is_hidden(start)  # the mark of an item is hidden
+def _forms(word: str, prose: str, start: int, lists: FactLists) -> list[tuple[str, str]]:
+    """The forms in which a word can be denied where it stands, each with what is written then."""
+    end, bases = start + len(word), _verbs(lists.verbs)[1]
+    behind = _AUXILIARIES.get(word)
+    if behind is not None and behind.match(prose, end):
+        return _of_auxiliary(word) if _has_subject(prose, start) else []
+    if word not in bases or not _follows_actor(prose, start, lists) or _PARTICLE.match(prose, end):
+        return []
+    auxiliary, base = bases[word]
+    is_plural = _PLURAL.search(prose, max(start - _SIGHT, 0), start) is not None
+    if auxiliary != "did" and (auxiliary == "do") != is_plural:
+        return []
+    return [(f"not {auxiliary}", f"{auxiliary} not {base}"), (f"n't {auxiliary}", f"{auxiliary}n't {base}")]
+
+
+def _of_auxiliary(word: str) -> list[tuple[str, str]]:
+    """As "is not" and "isn't"."""
+    full = f"not {word}", "cannot" if word == "can" else f"{word} not"
+    short = f"n't {word}", _SHORT.get(word, f"{word}n't")
+    return [full] if word == "am" else [full, short]
+
+
+def _whole(word: str, prose: str) -> Iterator[int]:
+    """Where a word stands by itself."""
+    at = prose.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if not _LETTER.match(prose, end) and not (at and _LETTER.match(prose, at - 1)):
+            yield at
+        at = prose.find(word, end)
+
+
+_LETTER = re.compile(r"\w")
+
+
+def _last_word(prose: str, start: int) -> int:
+    """Where the last word before a position begins, with a space behind it; within sight."""
+    return max(prose.rfind(" ", max(start - _SIGHT, 0), max(start - 1, 0)), start - _SIGHT, 0)
+
+
+def _has_subject(prose: str, start: int) -> bool:
+    """Whether a word that can be a subject stands before an auxiliary."""
+    begin = _last_word(prose, start)
+    if not _SUBJECT.search(prose, begin, start) or _NO_SUBJECT.search(prose, begin, start):
+        return False
+    return prose[max(start - len(_TURNED_OUT), 0) : start].lower() != _TURNED_OUT
+
+
+def _follows_actor(prose: str, start: int, lists: FactLists) -> bool:
+    """Whether a pronoun or name stands before a position, so that a verb follows; no "Numerous studies"."""
+    actor = _ACTOR.search(prose, _last_word(prose, start), start)
+    if actor is None or _HELPED.search(prose, max(start - _SIGHT, 0), start):
+        return False
+    if actor["name"] is None:
+        return True
+    before = prose[max(start - _BEFORE, 0) : actor.start()].rstrip(" ")[-1:]
+    begins = before in ("", "\n", *".!?:;") or is_hidden(before)  # the mark of an item is hidden
     return not begins or actor["name"] in lists.sexes
 
 
@@ -172,6 +236,12 @@ def _verbs(listed: str) -> tuple[Mapping[str, str], Mapping[str, tuple[str, str]
     forms = {base: ("do", base) for base in past}
     forms |= {_third_person(base): ("does", base) for base in past}
     return past, forms | {form: ("did", base) for base, form in past.items() if form != base}
+
+
+@lru_cache
+def _deniable(listed: str) -> frozenset[str]:
+    """The auxiliaries, and all forms of verbs."""
+    return frozenset([*_AUXILIARIES, *_verbs(listed)[1]])
 
 
 def _third_person(verb: str) -> str:

@@ -70,8 +70,14 @@ def beside(prose: str, start: int, end: int) -> str:
 
 def sound_alike(old: str, new: str, prose: str, start: int) -> bool:
     """Whether what stands before a word fits another one as well: "an hour" is no "an minute"."""
-    if not _SOUNDS.search(prose[max(start - 4, 0) : start]):
-        return True
+    return not _decides_on_sound(prose, start) or _begin_alike(old, new)
+
+
+def _decides_on_sound(prose: str, start: int) -> bool:
+    return _SOUNDS.search(prose[max(start - 4, 0) : start]) is not None
+
+
+def _begin_alike(old: str, new: str) -> bool:
     return (_VOWEL.match(old) is None) == (_VOWEL.match(new) is None)
 
 
@@ -89,9 +95,9 @@ def starts(phrase: str, text: str, *, is_spaced: bool) -> Iterator[int]:
 def listed_words(prose: str, lists: FactLists) -> Iterator[ListedWord]:
     """The words of lists in a text, but those in names and those that mean something else there."""
     groups = lists.lists_of_words
-    for match in lists.word.finditer(prose):
+    for match in lists.matches(prose):
         written, word = match[0], match[0].lower()
-        if word not in groups or not (written.islower() or written == written.capitalize()):
+        if not (written.islower() or written == written.capitalize()):
             continue
         has_capital = written[0].isupper()
         for name in groups[word]:
@@ -114,14 +120,15 @@ def _fitting(match: re.Match[str], word: str, others: Sequence[str], lists: Fact
     prose, (start, end), is_spaced = match.string, match.span(), lists.is_spaced
     if not lists.fits(word, prose, start, end):
         return []
+    if _decides_on_sound(prose, start):
+        others = [other for other in others if _begin_alike(word, other)]
     near = beside(prose, start, end).lower()
-    return [
-        other
-        for other in others
-        if lists.fits(other, prose, start, end)
-        and sound_alike(word, other, prose, start)
-        and next(starts(other, near, is_spaced=is_spaced), None) is None
-    ]
+    fitting = list[str]()
+    for other in others:
+        stands_near = other in near and any(True for _ in starts(other, near, is_spaced=is_spaced))
+        if not stands_near and lists.fits(other, prose, start, end):
+            fitting.append(other)
+    return fitting
 
 
 _JOINED = (
