@@ -113,7 +113,9 @@ def _counts(line: str) -> tuple[int, int, int]:
         elif token is not _Token.NEITHER:
             words += 1
             row += token is not _Token.CAPITALS
-            longest = max(longest, _ROW if token is _Token.CLAUSE else row)
+            in_row = _ROW if token is _Token.CLAUSE else row
+            if in_row > longest:
+                longest = in_row
     return signs, words, longest
 
 

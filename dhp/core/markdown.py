@@ -331,6 +331,9 @@ def _paragraphs(
     group: list[int] = []
 
     def pieces() -> Iterator[Span]:
+        if len(group) == 1:  # most paragraphs
+            yield lines[group[0]]
+            return
         if len(group) > 1 and _is_heading(shown[group[0]], shown[group[1]]):
             yield lines[group.pop(0)]
         width = max((columns(shown[i].rstrip()) for i in group), default=0)

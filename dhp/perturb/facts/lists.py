@@ -236,21 +236,21 @@ class FactLists(Spec):
         if not self.is_spaced:
             return list(self._any.finditer(prose))
         small = prose.replace("İ", "I").lower()  # the one letter that two would become
-        found = list[re.Match[str]]()
+        hits = list[re.Match[str]]()
         for phrase, pattern in self._phrases.items():
             if phrase in small:
-                found += pattern.finditer(prose)
+                hits += pattern.finditer(prose)
         for word in self.lists_of_words.keys() & _LETTERS.findall(small):
             at = small.find(word)
             while at >= 0:
                 match = WORD.match(prose, at)
                 end = at + len(word)
                 if match is not None and match.end() == end:
-                    found.append(match)
+                    hits.append(match)
                 at = small.find(word, end)
-        found.sort(key=lambda match: (match.start(), -match.end()))
+        hits.sort(key=lambda match: (match.start(), -match.end()))
         matches, end = list[re.Match[str]](), 0
-        for match in found:
+        for match in hits:
             if match.start() >= end:
                 matches.append(match)
                 end = match.end()

@@ -95,7 +95,8 @@ def capitals(text: str) -> list[Capital]:
         word, start = match[0], match.start()
         if word.endswith(("'s", "’s")):
             word = word[:-2]
-        if not _SHAPE.fullmatch(word) or (titles and any(a <= start < b for a, b in titles)):
+        is_plain = word.isalpha() and word[1:].islower()  # most are, which is told faster than by the pattern
+        if not (is_plain or _SHAPE.fullmatch(word)) or (titles and any(a <= start < b for a, b in titles)):
             continue
         before = text[max(start - 6, 0) : start]
         ended = before.rstrip(" \t")[-1:]
@@ -139,6 +140,8 @@ class Names:
         self._pool: dict[tuple[str, int], list[str]] = {}
         self.is_name: Callable[[str], bool] = functools.cache(self._is_name)
         """Whether a word that has a capital is (a part of) a name."""
+        self.kind: Callable[[str], tuple[str, int] | None] = functools.cache(self._kind)
+        """What a name names, as far as it is known, and its number of words; None if not."""
         self._known: dict[str, list[Name]] = {}
         self._of_others = functools.lru_cache(_REMEMBERED)(self._found)
         find = capitals if lists.is_spaced else lambda text: []
@@ -170,9 +173,10 @@ class Names:
         """Count what tells the kind of a name."""
         self._all[name.text] += 1
         before = text[max(name.start - _SIGHT, 0) : name.start]
-        self._in_place[name.text] += _IN_PLACE.search(before) is not None
-        self._at_town[name.text] += before.endswith("à ")
-        self._with_article[name.text] += _ARTICLE.search(before) is not None
+        if before.endswith(" "):
+            self._in_place[name.text] += _IN_PLACE.search(before) is not None
+            self._at_town[name.text] += before.endswith("à ")
+            self._with_article[name.text] += _ARTICLE.search(before) is not None
         words, sexes = name.text.split(), self._lists.sexes
         if len(words) == 2 and self._is_given(words[0]) and words[1] not in self._organisations | self._sites:
             self._surnames.setdefault(words[1], sexes[words[0]])
@@ -266,8 +270,7 @@ class Names:
             before = None
             yield each
 
-    def kind(self, name: str) -> tuple[str, int] | None:
-        """What a name names, as far as it is known, and its number of words; None if not."""
+    def _kind(self, name: str) -> tuple[str, int] | None:
         words = name.split()
         if name in self._lists.place_names:
             return f"place {self._lists.place_names[name]}", len(words)
