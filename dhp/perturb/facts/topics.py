@@ -13,7 +13,7 @@ from dhp.perturb.facts.words import content_words
 
 _SHORT, _LONG = 25, 400
 """Characters of a sentence that can be a claim."""
-_LABELLED = re.compile(r"[^.,:]{1,40}[:：]|\(?\w{1,2}[.)] ")
+_LABELLED = re.compile(r"[^.,:]{1,40}[:：]|[(\[]?\w{1,2}[.)\]] ")
 """The beginning of an item, or of what somebody says."""
 _ENOUGH = 4
 """Words from which on a claim can be told to say the same as a text: fewer may deny it."""
