@@ -122,7 +122,8 @@ class Page:
         """The files that were saved."""
         async for _ in _again_and_again():
             await self.run("0")
-            if len(found := sorted(self.downloads.glob("*.json"))) == count:
+            found = sorted(self.downloads.glob("*.json"))
+            if len(found) == count:
                 return found
         raise AssertionError(f"saved: {list(self.downloads.iterdir())}")
 
@@ -138,7 +139,8 @@ async def _again_and_again() -> AsyncIterator[None]:
 async def _port(profile: Path) -> str:
     file = profile / "DevToolsActivePort"
     async for _ in _again_and_again():
-        if file.exists() and "\n" in (text := file.read_text()):
+        text = file.read_text() if file.exists() else ""
+        if "\n" in text:
             return text.split()[0]
     raise AssertionError("the browser opened no port")
 

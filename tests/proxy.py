@@ -64,10 +64,14 @@ def recording_proxy(hosts: Mapping[str, str], user: str = "", refuses: int = 407
         """Answer one request; whether another may follow."""
         first, *lines = head.decode("latin-1").split("\r\n")
         method, target, _ = first.split(" ")
-        headers = {n.lower(): v.strip() for n, _, v in (line.partition(":") for line in lines if line)}
+        headers = {}
+        for line in lines:
+            name, _, value = line.partition(":")
+            headers[name.lower()] = value.strip()
         host = target.rpartition(":")[0] if method == CONNECT else urlsplit(target).hostname or ""
         body = rest + _exactly(client, int(headers.get("content-length", 0)) - len(rest))
-        proxy.passed.append(passed := Passed(method, host, headers, bytearray(head + body)))
+        passed = Passed(method, host, headers, bytearray(head + body))
+        proxy.passed.append(passed)
         if wanted and headers.get("proxy-authorization") != wanted:
             client.sendall(b"HTTP/1.1 %d Refused\r\ncontent-length: 0\r\n\r\n" % refuses)
             return method != CONNECT
@@ -105,7 +109,8 @@ def _head(client: socket.socket) -> tuple[bytes, bytes] | None:
     """The head of a request, and what came with it; None where no more comes."""
     data = b""
     while b"\r\n\r\n" not in data:
-        if not (piece := client.recv(_PIECE)):
+        piece = client.recv(_PIECE)
+        if not piece:
             return None
         data += piece
     head, _, rest = data.partition(b"\r\n\r\n")

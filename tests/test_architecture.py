@@ -99,7 +99,8 @@ def forbidden(module: str, tree: ast.AST) -> set[str]:
 def test_folders_import_what_the_rule_allows() -> None:
     assert {p.stem for p in PACKAGE.glob("*.py")} == ROOT_FILES
     inside = {m: tree for m, tree in trees().items() if m.count(".") > 1 or m == "dhp.run"}
-    assert {module: found for module, tree in inside.items() if (found := forbidden(module, tree))} == {}
+    found = {module: forbidden(module, tree) for module, tree in inside.items()}
+    assert {module: names for module, names in found.items() if names} == {}
     planted = "def f():\n    from dhp.judge.api import Judge"
     assert forbidden("dhp.stats.discernment", ast.parse(planted)) == {"dhp.judge.api"}
     with pytest.raises(CycleError):
@@ -200,7 +201,8 @@ def written_past_the_door(tree: ast.AST) -> list[str]:
 def test_files_are_written_by_one_door() -> None:
     """No other module opens a file to write, makes a folder, or hands a path to a library that does."""
     outside = {module: tree for module, tree in trees().items() if module != DOOR}
-    assert {module: found for module, tree in outside.items() if (found := written_past_the_door(tree))} == {}
+    found = {module: written_past_the_door(tree) for module, tree in outside.items()}
+    assert {module: calls for module, calls in found.items() if calls} == {}
     planted = """
 figure.savefig(path, format="svg")
 frame.to_csv(path, index=False)
@@ -613,10 +615,13 @@ def with_sections(tree: ast.AST, path: str, public: Collection[str]) -> Iterator
     for node in ast.iter_child_nodes(tree):
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield from with_sections(node, path, public)
-        elif (name := f"{path}.{node.name}") not in public:
-            if SECTIONS.search(ast.get_docstring(node) or ""):
-                yield name
-            yield from with_sections(node, name, public)
+            continue
+        name = f"{path}.{node.name}"
+        if name in public:
+            continue
+        if SECTIONS.search(ast.get_docstring(node) or ""):
+            yield name
+        yield from with_sections(node, name, public)
 
 
 def test_docstrings_have_sections_where_they_are_published() -> None:
