@@ -1,5 +1,6 @@
 """The words of a text that are in the lists, where they mean what the lists say."""
 
+import functools
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -27,21 +28,23 @@ def content_words(text: str) -> set[str]:
     return set(_CONTENT.findall(text.lower()))
 
 
+@functools.lru_cache(maxsize=20_000)
+def _frequencies(text: str, language: str | None) -> tuple[float, int]:
+    """The sum of the logarithms of the frequencies of words, and their number."""
+    words = [text[start:end].lower() for start, end in word_spans(text, language)]
+    return sum(math.log(word_frequency(word, language) + _RAREST) for word in words), len(words)
+
+
 class Rarity:
     """How rare the words of a text are in its language, on average."""
 
     def __init__(self, text: str, language: str | None) -> None:
         self._language = language
-        self._sum, self._words = self._of(text)
-
-    def _of(self, text: str) -> tuple[float, int]:
-        """The sum of the logarithms of the frequencies of words, and their number."""
-        words = [text[start:end].lower() for start, end in word_spans(text, self._language)]
-        return sum(math.log(word_frequency(word, self._language) + _RAREST) for word in words), len(words)
+        self._sum, self._words = _frequencies(text, language)
 
     def grows(self, old: str, new: str) -> bool:
         """Whether the words of the text are rarer if a part of it makes way for another one."""
-        (gone, fewer), (come, more) = self._of(old), self._of(new)
+        (gone, fewer), (come, more) = (_frequencies(part, self._language) for part in (old, new))
         return (self._sum - gone + come) * self._words < self._sum * (self._words - fewer + more)
 
 
