@@ -34,6 +34,7 @@ class FactTable:
         self._of_examples, self._texts = read, list(read.values())
         self._lists, self._language = lists_of(language, lists), language
         self._balances: dict[tuple[str, ...], Balance] = {}
+        self._claim_names: dict[str, Sequence[str]] = {}
 
     def text(self, text: str, example: Example, lists: Lists) -> FactText:
         """A text of an example of the table; one that was read with it is not read again."""
@@ -49,6 +50,12 @@ class FactTable:
     def source_names(self, text: FactText) -> Sequence[str]:
         """The names in the source of a text."""
         return () if text.is_translation else distinct(self.names.of(text.evidence[:_SOURCE]))
+
+    def claim_names(self, claim: str) -> Sequence[str]:
+        """The names in a claim of the table; each claim is tried for many texts."""
+        if claim not in self._claim_names:
+            self._claim_names[claim] = distinct(self.names.of(claim))
+        return self._claim_names[claim]
 
     def words(self, listed: tuple[str, ...]) -> Balance:
         """Of the words of some lists, where another one would contradict the source."""

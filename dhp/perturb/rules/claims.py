@@ -120,7 +120,7 @@ def _foreign(text: FactText, table: FactTable, rng: Random) -> Iterator[str]:
         by_kind.setdefault(names.kind(name), []).append(name)
     near = table.topics.nearest(text.text)
     for sentence in dict.fromkeys([*shuffled(near, rng), *table.topics.any_of(rng)]):
-        mapping = _named(distinct(names.of(sentence)), table, by_kind, rng)
+        mapping = _named(table.claim_names(sentence), table, by_kind, rng)
         if mapping is None or not (mapping or sentence in near):
             continue
         claim = applied(sentence, names.renaming(sentence, mapping))[0] if mapping else sentence
