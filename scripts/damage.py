@@ -98,7 +98,8 @@ def _unlike(stated: Sequence[str], expected: Sequence[str]) -> float:
 def _words_of(text: str, lists: FactLists, names: Sequence[str]) -> list[str]:
     """The words of some lists in a text, those of several words too."""
     known = {word for name in names for word in lists.groups[name]}
-    return [word for word in map(str.lower, lists.word.findall(text)) if word in known]
+    words = (match[0].lower() for match in lists.matches(text))
+    return [word for word in words if word in known]
 
 
 def _numbers_of(text: str, lists: FactLists) -> list[str]:

@@ -22,9 +22,6 @@ WORD = re.compile(rf"(?<![\w@#./'’&-])[^\W\d_{_CJK}]+(?:[-'’][^\W\d_{_CJK}]+
 """A word that is no part of a code, an address or a file name."""
 
 
-_LETTERS = re.compile(r"[^\W\d_]+")
-
-
 class Contexts(Spec):
     """Beside which words a word of a list means something else, and stays."""
 
