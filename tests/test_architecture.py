@@ -301,7 +301,7 @@ RunSpec JudgeSettings Perturber Request Builder RulesApplied RequestBuilder _Tem
 Variant VariantName ResolvedConfig RequestContext Connection Engine _Asking Usage Signature
 Mention SampleConsistency Spread ResponseStyle Statement Sentence Advice Pair Miss Cut
 _Structure Masked Grammar Value _Weighted BelowEdits Movement MarkSweep Measured Prices Drawing
-FactText Capital Name Shape ListedWord _Range Place Clause _Parts
+FactText Capital Name Shape Meaning Group ListedWord _Range Place Clause _Parts
 Column FirstThatFits Note Heading Facts Points Code _Errors _Pilot _Sums Lexicon SignPatterns
 """
 """Settings and machinery; parts of one step; further figures and sentences."""

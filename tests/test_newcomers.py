@@ -195,7 +195,7 @@ assert [form for form, text in printed.items() if "incomplete" not in text] == [
         "tests/report/test_page.py tests/cli/test_output.py",
     ),
     "a word of verdicts": Change(
-        {"dhp/core/verdicts.py": after('_PALE = ("#e6eff0", "#1d3236"), ("#4a7079", "#9cc3cb")\n\n', WORD)},
+        {"dhp/core/verdicts.py": after('bad in a judge whatever the damage."""\n\n', WORD)},
         """
 from dhp.analysis.results import Results
 from dhp.core.verdicts import SPOTLESS
