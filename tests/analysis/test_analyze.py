@@ -227,6 +227,7 @@ def test_one_outlier_does_not_blur_the_others() -> None:
     assert dhp.analyze(frame).variants[0].metrics["fluency"].tied <= clean.tied
 
 
+@pytest.mark.slow
 def test_any_magnitude_gives_the_same_test() -> None:
     frame = table({"v": {"fluency": 0.5}}, samples=3)
     expected = dhp.analyze(frame).variants[0].metrics["fluency"].p

@@ -99,6 +99,7 @@ def test_an_unknown_field_is_refused_with_the_near_name(found: dict[str, Any]) -
         Results.from_json(found | {"d_averge": 1.0}, "here")
 
 
+@pytest.mark.slow
 def test_a_missing_field_is_named(found: dict[str, Any], schema: jsonschema.Draft202012Validator) -> None:
     for name in ("d_avg", "variants", "signature"):
         broken = {k: v for k, v in found.items() if k != name}

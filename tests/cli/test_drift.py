@@ -123,6 +123,7 @@ def test_scores_on_other_scales_have_no_shift(
         library.gate(tmp_path / "new", against=tmp_path / "old", max_shift=1, allow="metrics")
 
 
+@pytest.mark.slow
 def test_junit_has_a_case_for_each_condition(dhp: Run, written: Written, tmp_path: Path) -> None:
     written("old")
     written("new", lambda *_: -0.4)

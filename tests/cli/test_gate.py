@@ -84,6 +84,7 @@ def test_a_limit_is_read_off_the_interval(dhp: Run, tmp_path: Path, results: lib
     assert dhp("gate", "r", "--min-detection", f"{low + 1:.2f}", "--require-proof").code == 1
 
 
+@pytest.mark.slow
 def test_kinds_that_must_be_noticed(dhp: Run, tmp_path: Path, results: library.Results) -> None:
     write(tmp_path / "r", results)
     assert dhp("gate", "r", "--must-notice", "missing letters, minor").code == 0

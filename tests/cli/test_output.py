@@ -132,6 +132,7 @@ def test_markdown_begins_with_the_sentence_and_the_verdict_and_has_the_figures()
     assert "D_avg_EW" not in text
 
 
+@pytest.mark.slow
 def test_markdown_of_several_results(results: library.Results) -> None:
     text = markdown_text(results)
     titles = [line for line in text.splitlines() if line.startswith("### ")]

@@ -36,6 +36,7 @@ def figures(results: dhp.Results) -> list[tuple[str, float | None, float | None]
     return [(row.variant, row.d, row.detection) for each in results for row in each.variants]
 
 
+@pytest.mark.slow
 def test_a_wide_table_is_the_long_one(tmp_path: Path) -> None:
     WIDE.to_csv(tmp_path / "wide.csv", index=False)
     wanted = figures(dhp.analyze(LONG))
@@ -69,6 +70,7 @@ def test_errors_of_a_spreadsheet_are_missing_scores() -> None:
     assert figures(dhp.analyze(holed[0])) == figures(dhp.analyze(holed[1])) != figures(dhp.analyze(WIDE))
 
 
+@pytest.mark.slow
 def test_a_table_without_metrics_has_one(tmp_path: Path) -> None:
     plain = LONG.drop(columns="metric")
     plain.to_csv(tmp_path / "long.csv", index=False)

@@ -66,6 +66,7 @@ def test_other_settings_stay(body: object) -> None:
     assert hidden_value(body) == body
 
 
+@pytest.mark.slow
 @given(WORDS, st.text(), st.text())
 def test_a_secret_is_hidden_in_every_form_of_file(secret: str, before: str, after: str) -> None:
     hiding._replacements = ()

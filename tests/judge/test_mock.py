@@ -147,6 +147,7 @@ def test_wrong_names(name: str, message: str) -> None:
         find_judge(name)
 
 
+@pytest.mark.slow
 def test_a_sensitivity_for_nothing_is_an_error() -> None:
     with pytest.raises(
         InputError, match=r"unknown dial or perturber 'random_typo'; did you mean 'random_typos'"
@@ -160,6 +161,7 @@ def test_every_kind_and_dial_has_a_name() -> None:
         assert len(list(judge.rate(candidates(1), TASK))) == 3 * 2 * 2
 
 
+@pytest.mark.slow
 def test_constant_judge_has_d_zero() -> None:
     results = dhp.run("baseline/constant", "mini/summeval", n=5)
     assert (results.d_avg, results.d_min) == (0.0, 0.0)

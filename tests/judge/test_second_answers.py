@@ -190,6 +190,7 @@ def test_a_finished_run_makes_no_call_and_gives_the_same_ratings(tmp_path: Path)
     assert sorted(map(repr, again)) == sorted(map(repr, first))
 
 
+@pytest.mark.slow
 def test_a_run_in_which_nothing_can_be_read_stops_early() -> None:
     texts = [Candidate(f"e{i}", "original", f"Text {i}.", "Source.") for i in range(2000)]
     with scripted_server(lambda call: reply("Well.")) as server:

@@ -94,6 +94,7 @@ def test_printed_tables_hold_the_figures_in_per_cent(runs: Path, site: Path) -> 
         assert any(row[1] == model and row[3:9] == printed for row in page)
 
 
+@pytest.mark.slow
 def test_every_link_leads_somewhere_and_nothing_is_loaded(site: Path) -> None:
     pages = list(site.rglob("*.html"))
     assert len(pages) == 2 + len(MODELS) + 2
@@ -120,6 +121,7 @@ def test_the_page_of_a_dataset_holds_how_far_judges_agree_with_each_other(runs: 
     assert row[1] == f"{rho:.2f}"
 
 
+@pytest.mark.slow
 def test_the_schema_is_in_the_site(site: Path, runs: Path) -> None:
     schema = json.loads((site / "schema.json").read_text())
     assert schema == json.loads(json.dumps(results_schema()))
@@ -213,6 +215,7 @@ def test_no_cell_of_a_csv_file_is_a_formula(edited: Callable[..., Path], start: 
     assert float(line["d_avg"]) == tables[0].rows[0].entry.result.d_avg
 
 
+@pytest.mark.slow
 def test_control_characters_reach_no_page_and_no_table(edited: Callable[..., Path], tmp_path: Path) -> None:
     name = "own/a\x00b\x1b[31mc\x7f"
 
@@ -245,6 +248,7 @@ def test_a_false_alarm_stands_in_every_table_and_export(edited: Callable[..., Pa
     assert re.search(r'class="v false-alarm"', (tmp_path / "site" / "compare.html").read_text())
 
 
+@pytest.mark.slow
 def test_sizes_are_lines_within_a_family(edited: Callable[..., Path]) -> None:
     def change(result: dict[str, Any], model: str) -> None:
         result.update(model=model, protocol="none")
@@ -263,6 +267,7 @@ def test_sizes_are_lines_within_a_family(edited: Callable[..., Path]) -> None:
     assert made("hf/Qwen/Qwen1.5-4B-Chat", "openai/lmsys/vicuna-7b-v1.5") is None
 
 
+@pytest.mark.slow
 def test_costs_are_points_of_judges_with_prices(edited: Callable[..., Path]) -> None:
     def made(*prices: float | None) -> Any:
         def change(result: dict[str, Any], name: str, cost: float | None) -> None:

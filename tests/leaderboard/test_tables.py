@@ -135,6 +135,7 @@ def test_protocols_stand_in_one_table(runs: Path, edited: Callable[..., Path]) -
     assert [row.rank for row in table.rows] == [1, 1]
 
 
+@pytest.mark.slow
 def test_undefined_scores_have_no_rank(runs: Path, edited: Callable[..., Path]) -> None:
     def change(result: dict[str, Any]) -> None:
         result.update(model="own/failed", d_avg=None)
@@ -261,6 +262,7 @@ def test_json_files_of_others_are_passed_over_and_named(
         read_entries([tmp_path])
 
 
+@pytest.mark.slow
 def test_faults_are_named(runs: Path, tmp_path: Path, edited: Callable[..., Path]) -> None:
     (tmp_path / "empty").mkdir()
     mixed = tmp_path / "mixed"
@@ -324,6 +326,7 @@ def rewritten(run: Path, place: Path, change: Callable[[dict[str, Any]], object]
     return place
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "message"),
     [

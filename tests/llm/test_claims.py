@@ -212,6 +212,7 @@ def test_a_claim_that_lasts_longer_than_any_is_none(
             assert other.take([KEYS]) == [True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("samples", [1, 3])
 def test_two_commands_at_once_pay_once(
     samples: int, tmp_path: Path, as_process: Callable[[str], None], caplog: pytest.LogCaptureFixture

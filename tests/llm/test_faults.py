@@ -427,6 +427,7 @@ def test_both_transports_send_what_the_environment_of_the_official_package_says(
         assert sent[0] == sent[1] == [bearer, "org-1", "project-2", "yes", "application/json"]
 
 
+@pytest.mark.slow
 def test_azure_is_reached_through_the_official_package(monkeypatch: pytest.MonkeyPatch) -> None:
     with scripted_server(lambda call: reply("4")) as server:
         monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", f"{server.url}/")

@@ -43,6 +43,7 @@ positions = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(
     st.builds(
         Reply,

@@ -26,6 +26,7 @@ def message(path: Path) -> str:
 documents = st.lists(st.lists(st.integers(1, 400), max_size=12), max_size=5)
 
 
+@pytest.mark.slow
 @given(documents, st.booleans())
 def test_joined_texts_just_pass_the_minimum_within_one_document(
     lengths: list[list[int]], spaced: bool

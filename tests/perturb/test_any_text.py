@@ -91,6 +91,7 @@ def applied(example: Example, others: list[Example], perturber: Perturber, varia
         return None
 
 
+@pytest.mark.slow
 @settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 @given(texts, texts, texts, st.sampled_from(LANGUAGES), st.booleans())
 def test_a_text_of_any_kind_is_degraded_or_there_is_a_reason(

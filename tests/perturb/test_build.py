@@ -49,6 +49,7 @@ def test_weights_tell_what_authored_damage_should_hurt() -> None:
     assert 0.05**row.d_ew == pytest.approx(1 / (0.7 / p + 0.3), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_one_degree_called_like_a_dose_counts_like_any_other(tmp_path: Path) -> None:
     suite = tmp_path / "mine.yaml"
     suite.write_text(

@@ -73,6 +73,7 @@ def _made(text: PerturbedText) -> bool:
     return text.text is not None or text.reason == NO_FARTHER or of_facts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", TEXTS)
 def test_every_general_rule_works_in_every_language(language: str) -> None:
     (made,) = dhp.perturb_datasets(data(language), controls=True, attacks=True)

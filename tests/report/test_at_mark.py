@@ -208,6 +208,7 @@ def test_without_marks_a_comparison_says_what_is_noticed() -> None:
     assert compared[0].marks == ()
 
 
+@pytest.mark.slow
 def test_of_several_judges_that_with_the_fewest_errors_is_named() -> None:
     compared = judged(a=LENIENT, b=STRICT, c=STRICT | {"original": [9]})
     said = "at your mark of 7 c has the fewest errors: 12% of damaged texts pass and 0% of good ones fail"

@@ -49,6 +49,7 @@ def test_the_clearest_pairs_are_those_whose_score_rose_most(run: Run) -> None:
     assert shown[0] > 0
 
 
+@pytest.mark.slow
 def test_of_ties_the_largest_change_comes_first_and_every_pair_shows_one(run: Run) -> None:
     sizes = {(t["example"], t["variant"]): (t["audit"] or {}).get("distance") or 0 for t in run.perturbed}
     tied = [miss for miss in found(run) if miss.pairs[0].original == miss.pairs[0].degraded]

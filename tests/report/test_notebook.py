@@ -81,6 +81,7 @@ def test_what_a_page_shows_of_names_is_escaped(results: list[Results]) -> None:
         assert "&lt;script&gt;" in page
 
 
+@pytest.mark.slow
 def test_ratings_are_one_frame_from_which_the_figures_follow(results: list[Results]) -> None:
     frame = results[0].ratings_frame()
     again = dhp.analyze(frame)

@@ -368,6 +368,7 @@ ACCURACY = (59.74, 66.33, 83.93, 50.00, 64.29)
 """Published for Skywork-Reward-Gemma-2-27B, by kind and over all pairs, in per cent."""
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_published_accuracies_on_judgebench(real: Path) -> None:
     frame = read_recorded_scores("judgebench", real / "judgebench" / "reward_models.jsonl")
@@ -380,6 +381,7 @@ def test_published_accuracies_on_judgebench(real: Path) -> None:
     assert shares == list(ACCURACY)
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_a_judge_of_steps_sees_all_six_faults_of_agents(real: Path) -> None:
     frame = read_recorded_scores("trajectory", real / "trajectory_judge")

@@ -82,6 +82,7 @@ def test_a_gate_takes_results_as_it_takes_folders(own: tuple[Path, list[dhp.Resu
     assert dhp.gate(new, min_detection=10).passed
 
 
+@pytest.mark.slow
 def test_results_without_ratings_are_refused_in_one_line(own: tuple[Path, list[dhp.Results]]) -> None:
     folder, (new, _) = own
     bare = dhp.Results([new[0]])

@@ -156,6 +156,7 @@ def test_two_clusters_have_limits_and_one_has_none() -> None:
     assert math.isnan(one[2])
 
 
+@pytest.mark.slow
 def test_limits_are_percentiles_expanded_for_few_examples() -> None:
     """The normal tail beyond t * sqrt(n / (n - 1)) (Hesterberg 2015) as a rank (Davison and Hinkley 1997)."""
     x = judged(25, 6.0)

@@ -31,6 +31,7 @@ def server(url: str, *more: str) -> tuple[str, ...]:
     return ("--model", "openai/stub", "--base-url", url, "--cache", "cache", *more)
 
 
+@pytest.mark.slow
 def test_a_battle_is_asked_once_in_each_order_resumed_and_written(dhp: Run, files: tuple[str, str]) -> None:
     with stub_server(*LONGER) as url:
         dry = dhp("battle", *files, *server(url), "--dry-run")
@@ -95,6 +96,7 @@ def test_a_battle_prompt_of_colossaleval_is_sent_with_its_system_message(
     assert json.loads(done.out)["contests"][0]["n_invalid"] == 3, "one number is not two scores"
 
 
+@pytest.mark.slow
 def test_several_systems_and_metrics(dhp: Run, files: tuple[str, str]) -> None:
     third = answers("c.jsonl", {"1": "x", "2": "y", "3": "z"})
     done = dhp(

@@ -240,6 +240,7 @@ def test_a_score_by_probability_is_renormalised(dhp: Run, files: tuple[str, ...]
     assert all(1 <= mean <= 5 and mean != round(mean, 2) for mean in means)
 
 
+@pytest.mark.slow
 def test_discernment_of_the_evaluation(dhp: Run, files: tuple[str, ...]) -> None:
     with stub_server() as url:
         done = dhp("evaluate", *files, *server(url), "--discernment", "--json")

@@ -139,6 +139,7 @@ def test_what_expired_or_failed_for_a_time_is_written_again(tmp_path: Path) -> N
     assert run(tmp_path, read=(more,)).ratings["failed"] == 0
 
 
+@pytest.mark.slow
 def test_errors_are_told_by_kind_and_a_content_filter_is_no_score(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -150,6 +151,7 @@ def test_errors_are_told_by_kind_and_a_content_filter_is_no_score(
     assert f"{len(lines) - 2} answers, 2 errors (2 HTTP 400: The content was flagged" in caplog.text
 
 
+@pytest.mark.slow
 def test_lines_twice_count_once_and_the_first_counts(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -233,6 +235,7 @@ def test_results_of_another_run_and_of_another_model_are_left_out(
     assert "stray.jsonl line 1)" in caplog.text
 
 
+@pytest.mark.slow
 def test_results_of_one_of_two_judges_are_enough_to_ask_the_other(tmp_path: Path) -> None:
     """What came for the second judge is no file of another run, though the first is asked before it."""
     both = ["openai/a", "openai/b"]
@@ -253,6 +256,7 @@ def test_results_of_one_of_two_judges_are_enough_to_ask_the_other(tmp_path: Path
     assert names.isdisjoint(line["custom_id"] for line in read(tmp_path / "q.jsonl"))
 
 
+@pytest.mark.slow
 def test_files_are_read_with_a_byte_order_mark_other_line_ends_and_by_a_pattern(tmp_path: Path) -> None:
     lacking(tmp_path, "r.jsonl")
     whole = write_answers(tmp_path / "r.jsonl", tmp_path / "res.jsonl").read_bytes()

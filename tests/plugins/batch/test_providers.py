@@ -205,6 +205,7 @@ def test_a_kill_between_the_fetch_and_the_store_loses_nothing(server: Provider, 
     assert server.direct == 0
 
 
+@pytest.mark.slow
 def test_a_direct_run_leaves_alone_what_is_sent_while_it_asks(server: Provider, tmp_path: Path) -> None:
     """The batch is sent by another process when a tenth of the direct run's calls are made."""
     direct = server.answer

@@ -60,6 +60,7 @@ def test_kinds_that_apply_to_no_conversation_are_none_and_named_in_one_line(dhp:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["answer", "turn"])
 def test_parts_are_degraded_at_each_level(part: str) -> None:
     (made,) = perturb_datasets(DATASET, judge_part=part, progress=None)

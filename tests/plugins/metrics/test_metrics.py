@@ -61,6 +61,7 @@ def test_meteor_exact_by_hand() -> None:
     assert rated("metric/meteor-exact", "cats", text="cats dogs").score == pytest.approx(f * 0.5)
 
 
+@pytest.mark.slow
 def test_several_references_and_the_source() -> None:
     each = [rated("metric/meteor-exact", r).score or 0 for r in (REFERENCE, OTHER)]
     name = "metric/meteor-exact?references="

@@ -136,6 +136,7 @@ def test_other_damage_and_several_judges() -> None:
     assert {v.split(".")[0] for v in found.ratings["variant"]} == {ORIGINAL, "random_typos"}
 
 
+@pytest.mark.slow
 def test_the_page_escapes_names() -> None:
     judge = ByRule(likes_lists, "own/<script>alert(1)</script>")
     chosen = ProbeChoice(probes=("invariance", "calibration", "verbosity"))

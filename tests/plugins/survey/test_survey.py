@@ -108,6 +108,7 @@ def test_no_interval_where_none_can_be_estimated() -> None:
     assert agreement([{"x": "a"}], ["x"], ["a", "b"]) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["summarization", "story_completion", "translation"])
 def test_a_survey_asks_about_every_perturber_of_the_task(task: str) -> None:
     survey = make_survey(task)
@@ -159,6 +160,7 @@ def test_markup_in_an_example_stays_text() -> None:
         assert "&amp;amp;" in pages[0]
 
 
+@pytest.mark.slow
 def test_votes_become_weights(tmp_path: Path) -> None:
     one = sheet(
         1, answers=dict.fromkeys(ISSUES, "fluency") | {"reordering": "coherence"}, expert=" linguist "
