@@ -61,6 +61,9 @@ def found_datasets(
             )
         return _released(named, str(perturbed), choice, seed), None
     saved = read_set(Path(perturbed)) if perturbed is not None else None
+    only = dict[str, list[str]]()
+    for name, part in (saved or {}).items():
+        only[name] = [e.id for e in part.dataset.examples]
     sets = resolve_datasets(
         named if dataset is not None else list(saved or ["mini"]),
         data=Path(data) if data is not None else None,
@@ -72,7 +75,7 @@ def found_datasets(
         seed=seed,
         suite=read_suite(suite) if suite is not None else None,
         with_llm=choice.perturb_model is not None,
-        only={name: [e.id for e in part.dataset.examples] for name, part in (saved or {}).items()},
+        only=only,
         text_language=choice.text_language,
         judge_part=choice.judge_part,
         strict=choice.strict,
@@ -517,14 +520,17 @@ def _note_left_out(perturbed: Sequence[PerturbedDataset]) -> None:
     """Say once which perturbers are left out for want of a perturb model."""
     names = sorted({parse_variant(name).perturber for part in perturbed for name in part.left_out})
     if names:
-        undeclared = any(
-            use.stand_ins and any(e.language is None for e in part.dataset.examples)
-            for part in perturbed
-            for name, use in (part.dataset.suite.perturbers if part.dataset.suite else {}).items()
-            if name in names
-        )
+        undeclared = any(_wants_language(part, names) for part in perturbed)
         logging.getLogger("dhp").warning(
             "left out, as a language model makes them: %s; give one by `perturb_model`%s",
             ", ".join(names),
             ", or the language of the texts by `text_language`: rules may stand in" if undeclared else "",
         )
+
+
+def _wants_language(part: PerturbedDataset, names: Sequence[str]) -> bool:
+    """Whether rules stand in for some of these perturbers, once the language of all texts is declared."""
+    suite = part.dataset.suite
+    uses = suite.perturbers if suite else {}
+    has_stand_ins = any(use.stand_ins for name, use in uses.items() if name in names)
+    return has_stand_ins and any(e.language is None for e in part.dataset.examples)

@@ -26,10 +26,10 @@ def matched(those: Rules, text: str) -> Iterator[Edit]:
 def uniform(those: Rules, every: re.Pattern[str], text: str) -> list[Edit]:
     """The edits of all rules where they reach `every` such place; else none, or two ways would be mixed."""
     matches = list(matched(those, text))
-    reached = all(
-        any(m.start() < end and start < m.end() for start, end, _ in matches) for m in every.finditer(text)
-    )
-    return matches if reached else []
+    for place in every.finditer(text):
+        if not any(place.start() < end and start < place.end() for start, end, _ in matches):
+            return []
+    return matches
 
 
 def outside(edits: Iterable[Edit], kept: Iterable[Span]) -> Iterator[Edit]:

@@ -123,10 +123,9 @@ class Words:
         if known is None:
             return {}
         lists = {"lead": known.leads, "opener": known.openers, "closer": known.closers, "verb": known.verbs}
-        at = {
-            kind: [i for i, word in enumerate(words) if word in some] if some else []
-            for kind, some in lists.items()
-        }
+        at = dict[str, list[int]]()
+        for kind, some in lists.items():
+            at[kind] = [i for i, word in enumerate(words) if word in some] if some else []
         if known.closers:
             at["opener"] = []  # Chinese does without many of them, and in Japanese they stand behind a noun
         return at

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pydantic import Field
 
@@ -72,7 +72,7 @@ def mark_edits(text: str, forms: WrittenForms) -> Iterator[Edit]:
         straight = list(re.finditer(r"(?<=[^\W\d_])'(?=[^\W\d_])", text))
         for match in straight or re.finditer(r"(?<=[^\W\d_])’(?=[^\W\d_])", text):
             yield (*match.span(), "’" if straight else "'")
-    matches = [pair for pair in forms.quotes if any(mark.strip() in text for mark in pair)]
+    matches = [pair for pair in forms.quotes if _has_mark(text, pair)]
     if len(matches) != 1:
         return
     opening, closing = matches[0]
@@ -85,6 +85,11 @@ def mark_edits(text: str, forms: WrittenForms) -> Iterator[Edit]:
         yield (*match.span(), new[0].replace(" ", "\u00a0"))
     for match in re.finditer(f"{blank if ' ' in closing else ''}{re.escape(closing.strip())}", text):
         yield (*match.span(), new[1].replace(" ", "\u00a0"))
+
+
+def _has_mark(text: str, pair: Iterable[str]) -> bool:
+    """Whether a text has one of two quotation marks."""
+    return any(mark.strip() in text for mark in pair)
 
 
 def _whole(word: str, spaced: bool) -> re.Pattern[str]:

@@ -45,7 +45,8 @@ class HarmlessLists(Spec):
     @model_validator(mode="after")
     def _each_word_once(self) -> "HarmlessLists":
         pairs = [*self.british.items(), *self.synonyms.items()]
-        twice = [word for word, n in Counter(word for pair in pairs for word in pair).items() if n > 1]
+        times = Counter(word for pair in pairs for word in pair)
+        twice = [word for word, n in times.items() if n > 1]
         if twice:
             raise ValueError(f"'{twice[0]}' is in two pairs; allowed: each word in one pair")
         unknown = [word for word in self.in_names if word not in self.british]

@@ -97,11 +97,11 @@ def _audited(
     outputs: Mapping[str, str],
     clusters: Mapping[str, str],
 ) -> VariantAudit:
-    cases = [
-        _Case(t.example, before, t.text, t.audit or audit(before, t.text))
-        for t, before in ((t, outputs[t.example]) for t in texts)
-        if t.text is not None
-    ]
+    cases = list[_Case]()
+    for t in texts:
+        before = outputs[t.example]
+        if t.text is not None:
+            cases.append(_Case(t.example, before, t.text, t.audit or audit(before, t.text)))
     counted = [
         (c.audit.asked, c.audit.made) for c in cases if c.audit.asked is not None and c.audit.made is not None
     ]

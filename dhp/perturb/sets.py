@@ -424,10 +424,8 @@ def write_set(folder: Path, parts: Sequence[PerturbedDataset], review: SetReview
         raise InputError(f"{folder}: nothing to write; allowed: at least one dataset")
     unique("dataset", (p.dataset.name for p in parts), str(folder))
     contents: dict[str, bytes] = {}
-    datasets = [
-        _part_written(part, stem, contents)
-        for part, stem in zip(parts, file_names(p.dataset.name for p in parts), strict=True)
-    ]
+    stems = file_names(p.dataset.name for p in parts)
+    datasets = [_part_written(part, stem, contents) for part, stem in zip(parts, stems, strict=True)]
     card: dict[str, Any] = {"schema": SCHEMA, "dhp": __version__, "datasets": datasets}
     if review is not None:
         card["review"] = review.model_dump()

@@ -30,11 +30,11 @@ def table_lines(made: Sequence[PerturbedDataset], path: str | Path) -> Iterator[
     """
     rows = [row for part in made for row in _rows(part)]
     fields = [name for row in rows for name in row if name not in (*_OURS, *_TEXTS)]
-    columns = [
-        name for name in dict.fromkeys((*_OURS, *fields, *_TEXTS)) if any(row.get(name) for row in rows)
-    ]
+    filled = {name for row in rows for name, cell in row.items() if cell}
+    columns = [name for name in dict.fromkeys((*_OURS, *fields, *_TEXTS)) if name in filled]
     if Path(path).suffix.lower() != ".csv":
-        yield from (json_line({name: row.get(name) for name in columns}) for row in rows)
+        for row in rows:
+            yield json_line({name: row.get(name) for name in columns})
         return
     yield _csv_line(columns)
     for row in rows:

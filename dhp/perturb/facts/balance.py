@@ -68,7 +68,10 @@ class Balance:
                 if is_pair and not (self._offered[flow] and self._offered[flow[::-1]]):
                     self._besides[flow] = _BESIDES * _share(flow, frequency)
         numbers = {flow: number for number, flow in enumerate(flows)}
-        drawn = Counter(tuple(self._shares(place, numbers) for place in places) for places in texts if places)
+        drawn = Counter[_Drawn]()
+        for places in texts:
+            if places:
+                drawn[tuple(self._shares(place, numbers) for place in places)] += 1
         chances, expected = _balanced(drawn, [self._besides[flow] for flow in flows])
         self._chances = dict(zip(flows, chances, strict=True))
         if frequency:

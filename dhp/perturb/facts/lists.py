@@ -311,6 +311,8 @@ def _by_function_words(text: str, lists: Callable[..., object]) -> str | None:
     known = lists("function_words", FunctionWords)
     assert isinstance(known, FunctionWords)
     words = _LETTERS.findall(text.lower())  # of "d'une" both parts
-    shares = {code: sum(word in fluency.all for word in words) for code, fluency in known.known.items()}
+    shares = dict[str, int]()
+    for code, fluency in known.known.items():
+        shares[code] = sum(word in fluency.all for word in words)
     best = max(shares, key=lambda code: shares[code])
     return best if words and shares[best] >= _LEAST * len(words) else None

@@ -145,8 +145,9 @@ class Names:
         self._known: dict[str, list[Name]] = {}
         self._of_others = functools.lru_cache(_REMEMBERED)(self._found)
         find = capitals if lists.is_spaced else lambda text: []
-        words_of = {text: find(text) for text in dict.fromkeys(text for pair in texts for text in pair)}
-        read = [(text, words_of[text]) for pair in texts for text in pair]
+        every = [text for pair in texts for text in pair]
+        words_of = {text: find(text) for text in dict.fromkeys(every)}
+        read = [(text, words_of[text]) for text in every]
         for text, words in read:
             self._inside.update(each.word for each in words if not each.begins)
             if not is_in_small_letters(text, words):

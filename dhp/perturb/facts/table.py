@@ -89,12 +89,16 @@ class FactTable:
     @cached_property
     def apostrophe(self) -> str:
         """The one that more of the texts have."""
-        straight, curly = (sum(mark in each.text for each in self._texts) for mark in "'’")
+        straight = sum("'" in each.text for each in self._texts)
+        curly = sum("’" in each.text for each in self._texts)
         return "’" if curly > straight else "'"
 
     @cached_property
     def numbers(self) -> NumbersOfTable:
-        return NumbersOfTable([number[0] for number in text.stated_numbers] for text in self._texts)
+        stated = list[list[str]]()
+        for text in self._texts:
+            stated.append([number[0] for number in text.stated_numbers])
+        return NumbersOfTable(stated)
 
 
 def in_table(

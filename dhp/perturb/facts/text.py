@@ -145,14 +145,12 @@ class FactText:
     @cached_property
     def _places(self) -> list[tuple[str, Place]]:
         """Where another word would contradict the source, each with the list of the word."""
-        return [
-            (
-                word.of,
-                [Option((word.word, new), word.replaced(new)) for new in word.others],
-            )
-            for word in self.words
-            if self.is_contradicted(word)
-        ]
+        places = list[tuple[str, Place]]()
+        for word in self.words:
+            if self.is_contradicted(word):
+                options = [Option((word.word, new), word.replaced(new)) for new in word.others]
+                places.append((word.of, options))
+        return places
 
     def places(self, listed: Sequence[str]) -> list[Place]:
         """Where words of some lists could make way for another one of their group."""
