@@ -1,6 +1,6 @@
 """Checks that a language model made the requested damage, with reasons for the next attempt."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 
 from dhp.core.english import SHORT, looks_english
 from dhp.core.refusals import is_refusal
@@ -137,13 +137,17 @@ def paraphrase_fault(original: str, revised: str, count: int | str, language: st
 
 def _names(text: Sequence[Word]) -> list[str]:
     """The names; elsewhere than in English capital letters tell none."""
-    return [word.base for word in text if word.named and not any(c.isdigit() for c in word.text)]
+    return [word.base for word in text if word.named and not any(map(str.isdigit, word.text))]
 
 
 def _are_said(names: Sequence[str], text: Sequence[Word]) -> bool:
     """Whether a text has each name in some form, as `Oaxacan` of `Oaxaca`."""
     bases = {word.base for word in text}
-    return all(name in bases or any(_is_of(name, word) for word in bases) for name in names)
+    return all(_is_said(name, bases) for name in names)
+
+
+def _is_said(name: str, bases: Set[str]) -> bool:
+    return name in bases or any(_is_of(name, word) for word in bases)
 
 
 _ENDINGS = ("", "n", "an", "ian", "ean", "ese", "ish", "i", "er", "s")

@@ -315,11 +315,11 @@ class _Text:
     def _is_wrong_pronoun(old: str, new: str) -> bool:
         """Another case, or another third person; `we` for `they` is right again."""
         persons = _lists().pronouns
-        cases = [{case for _, case in persons[word]} for word in (old, new)]
-        if not cases[0] & cases[1]:
+        one, other = persons[old], persons[new]
+        if not {case for _, case in one} & {case for _, case in other}:
             return True
-        third = [{person for person, _ in persons[word]} & {2, 3, 4, 6} for word in (old, new)]
-        return bool(third[0] and third[1])
+        third = {2, 3, 4, 6}
+        return any(person in third for person, _ in one) and any(person in third for person, _ in other)
 
     def _is_wrong_determiner(self, new: str, at: int) -> bool:
         lists = _lists()
@@ -519,14 +519,7 @@ class _Text:
 
     @staticmethod
     def _has_no_verb(words: Sequence[str]) -> bool:
-        finite = ("VBZ", "VBD", "VB")
-        return not any(
-            word in _AUXILIARIES
-            or word in _lists().modals
-            or "n't" in word
-            or any(tag in tags for tags in _tags(word).values() for tag in finite)
-            for word in words
-        )
+        return not any(_may_be_finite(word) for word in words)
 
     def _is_lost_or_added(self, change: Change, old: Sequence[str], new: Sequence[str]) -> bool:
         at = change.new_start
@@ -591,6 +584,12 @@ class _Text:
             return True
         is_verb = set(forms(old)) == {"VERB"}
         return is_verb and bool({"VBZ", "VBD"} & frozenset().union(*_tags(old).values()))
+
+
+def _may_be_finite(word: str) -> bool:
+    if word in _AUXILIARIES or word in _lists().modals or "n't" in word:
+        return True
+    return any({"VBZ", "VBD", "VB"} & tags for tags in _tags(word).values())
 
 
 def _tense(word: str) -> str:

@@ -1,7 +1,7 @@
 """Checks that a language model replaced entities by others, as many as asked for, and nothing else."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from dhp.content.catalog import read_list
 from dhp.core.english import SHORT
@@ -107,7 +107,7 @@ def _entities_fault_in_any_language(
     different = _different(replaced)
     if count != "all":
         return MANY_ENTITIES if different > int(count) else None
-    if sum(any(c.isdigit() for c in word.text) for word in before) > 1 and _digits_left(before, made):
+    if sum(_has_digit(word) for word in before) > 1 and _digits_left(before, made):
         return FEW_ENTITIES
     return FEW_ENTITIES if different < 2 and len(before) > SHORT else None
 
@@ -143,9 +143,13 @@ def _different(replaced: Sequence[Change]) -> int:
 
 
 def _digits_left(before: Sequence[Word], made: Sequence[Change]) -> bool:
-    with_digits = sum(any(c.isdigit() for c in word.text) for word in before)
-    changed = sum(any(c.isdigit() for c in word.text) for change in made for word in change.old)
+    with_digits = sum(_has_digit(word) for word in before)
+    changed = sum(_has_digit(word) for change in made for word in change.old)
     return changed < (1 - _MOST_LEFT) * with_digits
+
+
+def _has_digit(word: Word) -> bool:
+    return any(map(str.isdigit, word.text))
 
 
 def _bridged(before: Word, between: Word, after: Word) -> bool:
@@ -190,8 +194,9 @@ def _replacement_fault(change: Change, original: Sequence[Word]) -> str | None:
 
 def _is_the_same(old: Sequence[Word], new: Sequence[Word], language: str | None) -> bool:
     """Whether two sides are one thing in two ways of writing, as `12 March` and `March 12`, or initials."""
-    sides = [values([word.base for word in side], language or "en") for side in (old, new)]
-    if sorted(sides[0]) == sorted(sides[1]):
+    before = values([word.base for word in old], language or "en")
+    after = values([word.base for word in new], language or "en")
+    if sorted(before) == sorted(after):
         return True
     short, long = sorted((old, new), key=len)
     initials = "".join(word.text[0] for word in long if word.text[0].isupper())
@@ -229,11 +234,15 @@ def _entities(mentions: Sequence[Change]) -> int:
         group = {word.base for word in mention.old if word.is_entity} or {
             w.base for w in mention.old if not w.joins
         }
-        for same in [g for g in groups if any(_akin(a, b) for a in g for b in group)]:
+        for same in [other for other in groups if _share_a_stem(other, group)]:
             groups.remove(same)
             group |= same
         groups.append(group)
     return len(groups)
+
+
+def _share_a_stem(some: Set[str], others: Set[str]) -> bool:
+    return any(_akin(a, b) for a in some for b in others)
 
 
 def _akin(one: str, other: str) -> bool:

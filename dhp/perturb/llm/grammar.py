@@ -28,7 +28,11 @@ class Articles(Spec):
 
     def rows(self, language: str | None) -> Sequence[Sequence[Sequence[str]]]:
         """Rows of places of words."""
-        return [[place.split("/") for place in row.split()] for row in self.languages.get(language or "", ())]
+        return [_places(row) for row in self.languages.get(language or "", ())]
+
+
+def _places(row: str) -> Sequence[Sequence[str]]:
+    return [place.split("/") for place in row.split()]
 
 
 _UNKNOWN = 5
@@ -74,11 +78,16 @@ def _fitting(made: Sequence[Change], language: str | None) -> int:
 
 
 def _fits(old: str, new: str, rows: Sequence[Sequence[Sequence[str]]]) -> bool:
-    places = ([{i for i, words in enumerate(row) if word in words} for row in rows] for word in (old, new))
-    one, other = places
-    if any(a and b for a, b in zip(one, other, strict=True)):
-        return False
-    return bool(set().union(*one) & set().union(*other))
+    one: set[int] = set()
+    other: set[int] = set()
+    for row in rows:
+        of_old = {i for i, words in enumerate(row) if old in words}
+        of_new = {i for i, words in enumerate(row) if new in words}
+        if of_old and of_new:
+            return False
+        one |= of_old
+        other |= of_new
+    return bool(one & other)
 
 
 def _grammar_fault_in_any_language(
@@ -87,8 +96,11 @@ def _grammar_fault_in_any_language(
     """Why changed words are no other forms of the words that stood there, as far as their letters tell."""
     known = {word.base for word in before}
     if language in WITHOUT_SPACES:
-        added = ("".join(word.text for word in change.new if word.base not in known) for change in made)
-        return NO_GRAMMAR if any(some and adds_content(some, language) for some in added) else None
+        for change in made:
+            added = "".join(word.text for word in change.new if word.base not in known)
+            if added and adds_content(added, language):
+                return NO_GRAMMAR
+        return None
     new = [(change, word) for change in made for word in change.new if word.base not in known]
     if any(word.text not in MARKS and not is_word(word.base, language) for _, word in new):
         return MISSPELT

@@ -128,10 +128,11 @@ def _loses(gap: str, sentence: str, language: str | None) -> bool:
     if language not in _NAMES_BY_CAPITALS:
         return False
     named = itertools.groupby(words(sentence), lambda word: word.named and not word.is_number)
-    names = [[word.base for word in run] for is_name, run in named if is_name]
-    return any(
-        not any(is_akin(part, new) or f"{part[0].upper()}. " in gap for part in name) for name in names
-    )
+    for is_name, run in named:
+        parts = [word.base for word in run]
+        if is_name and not any(is_akin(part, new) or f"{part[0].upper()}. " in gap for part in parts):
+            return True
+    return False
 
 
 _NAMES_BY_CAPITALS = ("en", "es", "fr")
@@ -159,7 +160,7 @@ def _fault_in_any_language(gap: str, index: int, old: Sequence[str]) -> str | No
     """Why what is after the sentence at `index` does not rephrase it; for languages without a dictionary."""
     from rapidfuzz.distance import Indel
 
-    new, *sources = ([w.base for w in words(text)] for text in (gap, *old))
+    new, sources = _bases(gap), [_bases(sentence) for sentence in old]
     if any(Indel.normalized_similarity(source, new) > _COPY for source in sources):
         return COPIED
     if len(new) > 2 * len(sources[index]) + 6:
@@ -176,6 +177,10 @@ _RELATED = 0.3
 """Share of its Chinese and Japanese characters that a rephrasing has of its sentence."""
 _COPY = 0.92
 """Similarity of words from which a sentence is a copy of another."""
+
+
+def _bases(text: str) -> list[str]:
+    return [word.base for word in words(text)]
 
 
 def _is_cjk(word: str) -> bool:
@@ -199,7 +204,7 @@ def _rephrasing_fault(gap: str, index: int, old: Sequence[str]) -> str | None:
     from rapidfuzz.distance import Indel
 
     rest = _LEAD_IN.sub("", gap)
-    new, *sources = ([w.base for w in words(text)] for text in (rest, *old))
+    new, sources = _bases(rest), [_bases(sentence) for sentence in old]
     if any(Indel.normalized_similarity(source, new) > _COPY for source in sources):
         return COPIED if _shared(rest, old[index]) >= 0.5 else MISPLACED
     if len(new) > 2 * len(sources[index]) + 6:
@@ -218,13 +223,17 @@ def _keeps_names(gap: str, sentence: str) -> bool:
 
 def _shared(one: str, other: str) -> float:
     """The share of its content words, the rarer the weightier, that the longer text has in common."""
-    sides = [{w.base: w for w in words(text) if carries_meaning(w)} for text in (one, other)]
+    sides = [_content_words(text) for text in (one, other)]
     forms = {lemma for base in sides[1] for lemma in lemmas(base)}
     common = [word for base, word in sides[0].items() if not forms.isdisjoint(lemmas(base))]
     if len(common) < min(2, *map(len, sides)):
         return 0
     most = max(sum(map(_weight, side.values())) for side in sides)
     return sum(map(_weight, common)) / max(most, 1)
+
+
+def _content_words(text: str) -> dict[str, Word]:
+    return {word.base: word for word in words(text) if carries_meaning(word)}
 
 
 def _weight(word: Word) -> float:

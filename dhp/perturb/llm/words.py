@@ -107,7 +107,7 @@ def changes(
     """
     from rapidfuzz.distance import Levenshtein
 
-    before, after = ([w.text if case else w.text.lower() for w in side] for side in (old, new))
+    before, after = _spellings(old, case), _spellings(new, case)
     spans: list[tuple[int, int, int, int]] = []
     for block in Levenshtein.opcodes(before, after):
         if block.tag == "equal":
@@ -120,6 +120,10 @@ def changes(
             start, _, new_start, _ = spans.pop()
         spans.append((start, block.src_end, new_start, block.dest_end))
     return [Change(tuple(old[a:b]), tuple(new[c:d]), a, c) for a, b, c, d in spans]
+
+
+def _spellings(text: Sequence[Word], case: bool) -> list[str]:
+    return [word.text if case else word.text.lower() for word in text]
 
 
 @functools.lru_cache(1 << 16)
