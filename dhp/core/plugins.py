@@ -80,9 +80,13 @@ def _may_register(place: str) -> bool:
     this look at the same files decides whether it is asked.
     """
     folder = Path(place)
-    if not folder.is_dir():
-        return folder.exists()
-    for package in os.scandir(folder):
+    try:
+        if not folder.is_dir():
+            return folder.exists()
+        packages = list(os.scandir(folder))
+    except OSError:  # not ours to read: `importlib.metadata` passes over it as well
+        return False
+    for package in packages:
         if package.name.endswith(("-info", "-INFO")):
             try:
                 text = Path(package.path, "entry_points.txt").read_bytes()

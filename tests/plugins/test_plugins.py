@@ -1,6 +1,7 @@
 """Plug-ins: those here, and a package of somebody else that uses most hooks."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -83,6 +84,7 @@ def test_content_names_no_perturber_of_a_plugin() -> None:
 PACKAGE = '''
 import click
 import json
+import os
 import pandas as pd
 import sys
 from dataclasses import dataclass
@@ -294,6 +296,25 @@ def test_scores_in_a_log_of_others_are_analysed(site: Path) -> None:
     (site / "lengths.jsonl").write_text("\n".join(map(json.dumps, rows)))
     done = command(site, "analyze", "lengths.jsonl")
     assert "notices cut" in done.stdout, done.stderr
+
+
+def test_a_folder_that_nobody_may_read_stops_no_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scandir = os.scandir
+
+    def refused(folder: str | Path) -> Iterator[os.DirEntry[str]]:
+        if Path(folder) == tmp_path:
+            raise PermissionError(13, "Permission denied", str(folder))
+        return scandir(folder)
+
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(os, "scandir", refused)
+    plugins.plugins.cache_clear()
+    try:
+        assert "correlate" in offered("commands")
+    finally:
+        plugins.plugins.cache_clear()
 
 
 def test_each_hook_has_two_users_or_one_of_others() -> None:

@@ -14,7 +14,8 @@ from dhp.perturb.fluency import FunctionWords
 
 LANGUAGES = ("en", "de", "es", "fr", "zh")
 """Those for which there are lists, `perturbations/lists/facts_<code>.yaml`."""
-_LETTERS = re.compile(r"[^\W\d_]+")
+LETTERS = re.compile(r"[^\W\d_]+")
+"""A run of letters; of "d'une" there are two."""
 _LEAST = 0.1
 """Share of function words from which a text is taken to be in a language."""
 _CJK = r"\u3400-\u9fff"
@@ -237,7 +238,7 @@ class FactLists(Spec):
         for phrase, pattern in self._phrases.items():
             if phrase in small:
                 hits += pattern.finditer(prose)
-        for word in self.lists_of_words.keys() & _LETTERS.findall(small):
+        for word in self.lists_of_words.keys() & LETTERS.findall(small):
             at = small.find(word)
             while at >= 0:
                 match = WORD.match(prose, at)
@@ -310,7 +311,7 @@ def _by_function_words(text: str, lists: Callable[..., object]) -> str | None:
     """The language of whose function words a text has most."""
     known = lists("function_words", FunctionWords)
     assert isinstance(known, FunctionWords)
-    words = _LETTERS.findall(text.lower())  # of "d'une" both parts
+    words = LETTERS.findall(text.lower())  # of "d'une" both parts
     shares = dict[str, int]()
     for code, fluency in known.known.items():
         shares[code] = sum(word in fluency.all for word in words)

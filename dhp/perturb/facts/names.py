@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from dhp.core.words import zipf
 from dhp.perturb.edits import Edit
-from dhp.perturb.facts.lists import WORD, FactLists
+from dhp.perturb.facts.lists import LETTERS, WORD, FactLists
 from dhp.perturb.facts.words import sound_alike, starts
 
 _UPPER = "A-ZÀ-ÖØ-Þ"
@@ -26,7 +26,6 @@ _SHAPE = re.compile(
 """Not all in capitals, no capital inside but behind a hyphen, O' or Mc."""
 _CAPITAL = re.compile(rf"[{_UPPER}](?<![\w@#./'’&-].)[^\W\d_]*+(?:[-'’][^\W\d_]++)*+(?![\w@]|[./]\w)")
 """A word with a capital that is no part of a code, an address or a file name."""
-_LETTERS = re.compile(r"[^\W\d_]+")
 _ADDRESS = re.compile(r"\S+@\S+")
 """One has the names of persons in small letters."""
 _ARTICLE = re.compile(r"\b[Tt]he \Z")
@@ -151,7 +150,7 @@ class Names:
         for text, words in read:
             self._inside.update(each.word for each in words if not each.begins)
             if not is_in_small_letters(text, words):
-                self._words.update(_LETTERS.findall(_ADDRESS.sub(" ", text) if "@" in text else text))
+                self._words.update(LETTERS.findall(_ADDRESS.sub(" ", text) if "@" in text else text))
         if lists.names == "words":
             self._learn_surnames(read)
         outputs = list[str]()

@@ -1,11 +1,7 @@
 """Whom a text is about, and how it would speak of a person of the other sex."""
 
-import re
-
 from dhp.perturb.edits import Edit
-from dhp.perturb.facts.lists import FactLists
-
-_LETTERS = re.compile(r"[^\W\d_]+")
+from dhp.perturb.facts.lists import LETTERS, FactLists
 
 
 def other_sex(prose: str, lists: FactLists) -> tuple[Edit, ...]:
@@ -14,10 +10,10 @@ def other_sex(prose: str, lists: FactLists) -> tuple[Edit, ...]:
     It does if it speaks of one sex alone, also by words that stay: "his", "gentleman", a given name. All
     pronouns change, as a text that has both would show by that.
     """
-    pronouns = [match for match in _LETTERS.finditer(prose) if match[0].lower() in lists.other_pronouns]
+    pronouns = [match for match in LETTERS.finditer(prose) if match[0].lower() in lists.other_pronouns]
     if not pronouns:
         return ()
-    words = {word for word in _LETTERS.findall(prose) if word.lower() not in lists.other_pronouns}
+    words = {word for word in LETTERS.findall(prose) if word.lower() not in lists.other_pronouns}
     sexes = {lists.sex_of(word) for word in words} - {""}
     if sexes != {lists.sex_of(pronouns[0][0])} or len({lists.sex_of(match[0]) for match in pronouns}) > 1:
         return ()
