@@ -10,7 +10,6 @@ import os
 import platform
 import re
 import tempfile
-import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -129,27 +128,11 @@ def _packages() -> dict[str, list[_Package]]:
 
 
 def _requirements() -> list[str]:
-    """The requirements of a checkout, which may be newer than the installed ones, or of a package."""
-    checkout = _checkout()
-    if checkout:
-        lines = list(checkout.get("dependencies", []))
-        for extra, of_extra in checkout.get("optional-dependencies", {}).items():
-            lines += [f"{line}; extra == '{extra}'" for line in of_extra]
-        return lines
+    """What the installed package says that it needs; empty if dhp is not installed itself."""
     try:
         return importlib.metadata.requires(_DISTRIBUTION) or []
     except importlib.metadata.PackageNotFoundError:
         return []
-
-
-def _checkout() -> dict[str, Any] | None:
-    """What `pyproject.toml` says of dhp; None for a package, beside which another project's may lie."""
-    file = Path(__file__).parent.parent / "pyproject.toml"
-    try:
-        project = tomllib.loads(file.read_text(encoding="utf-8")).get("project")
-    except (OSError, ValueError):  # none there, or one of another project that cannot be read
-        return None
-    return project if isinstance(project, dict) and project.get("name") == _DISTRIBUTION else None
 
 
 def _version(name: str) -> str | None:
@@ -189,13 +172,8 @@ def _extras(packages: Mapping[str, list[_Package]]) -> list[Check]:
 
 
 def _extra(name: str, use: str, packages: list[_Package]) -> Check:
-    versions: dict[str, Any] = {p.name: p.version for p in packages}
+    versions = {p.name: p.version for p in packages}
     lacks = [p.problem for p in packages if p.problem]
-    if name == "spacy" and not lacks:
-        versions["pipelines"] = sorted(e.name for e in importlib.metadata.entry_points(group="spacy_models"))
-        if not any(pipeline.startswith("en_") for pipeline in versions["pipelines"]):
-            says = f"no English pipeline, for {use}: python -m spacy download en_core_web_sm"
-            return Check(f"extra {name}", "missing", says, versions)
     if lacks or not packages:
         says = f"{', '.join(lacks) or 'unknown'}: for {use}; install the extra: {install_command(name)}"
         return Check(f"extra {name}", "missing", says, versions)

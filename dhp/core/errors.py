@@ -89,6 +89,11 @@ def suggest(name: str, allowed: Iterable[str]) -> str:
     return f"{hint}allowed: {listed(options) or 'none'}"
 
 
+def missing_column(place: object, column: str, columns: Iterable[object]) -> InputError:
+    """The error for a column that a table lacks, with the near name."""
+    return InputError(f"{place}: column '{column}' is missing; {suggest(column, map(str, columns))}")
+
+
 def one_of(kind: str, name: object, allowed: Collection[str], where: str = "") -> None:
     """Raise `InputError` with the near name unless `name` is allowed; `kind` says what is named."""
     if name not in allowed:

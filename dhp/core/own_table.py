@@ -1,14 +1,14 @@
 """Tables of ratings as other programs write them: other names of columns, one row for each example."""
 
 import logging
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dhp.core.checks import Checked
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, missing_column
 from dhp.core.numbers import number_hint, numbers_of
 from dhp.core.options import option, pairs_like
 from dhp.core.rating_forms import OVERALL
@@ -56,7 +56,7 @@ class RatingsForm(Checked):
         theirs = {theirs: ours for ours, theirs in (self.fields or {}).items()}
         for column in theirs:
             if column not in frame.columns:
-                raise _missing(column, frame.columns, place)
+                raise missing_column(place, column, frame.columns)
         # A column that has our name by chance gives way to the one that the user names.
         replaced = [ours for ours in theirs.values() if ours in frame.columns and ours not in theirs]
         made = _in_small_letters(frame.drop(columns=replaced).rename(columns=theirs))
@@ -82,7 +82,7 @@ class RatingsForm(Checked):
         table = read_table(path)
         for column in (self.fields or {}).values():
             if column not in table.columns and all(row.value(column) is None for row in table.rows):
-                raise _missing(column, table.columns, str(path))
+                raise missing_column(path, column, table.columns)
         rows = []
         for row in table.rows:
             values = {name: value for name, value in row.values.items() if not isinstance(value, list | dict)}
@@ -100,10 +100,6 @@ def _in_small_letters(frame: "pd.DataFrame") -> "pd.DataFrame":
     ours = {name: word for name, word in small.items() if word in _OURS and word not in frame.columns}
     is_plain = len({*ours.values()}) == len(ours)  # else `Score` and `SCORE` would be one column
     return frame.rename(columns=ours) if is_plain else frame
-
-
-def _missing(column: str, columns: Iterable[str], place: str) -> InputError:
-    return InputError(f"{place}: column '{column}' is missing; {suggest(column, list(map(str, columns)))}")
 
 
 def _is_wide(columns: Collection[str]) -> bool:

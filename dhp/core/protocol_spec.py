@@ -6,14 +6,14 @@ the wording, unless the protocol replaces it. What does not go together is refus
 that no other module has to ask.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, PrivateAttr, model_validator
 
 from dhp.core.answer_forms import FORMS, PAIRWISE_FORMS, POINTWISE_FORMS, AnswerForm, turns_of
 from dhp.core.slots import SLOT, slots_fault
-from dhp.core.specs import Language, Scale, Spec
+from dhp.core.specs import Language, Scale, Spec, check_keys
 
 Extraction = Literal["parse", "prob", "prob-or-parse"]
 
@@ -258,16 +258,16 @@ class Wording(Spec):
     def _complete(self) -> "Wording":
         needed = _PAIRWISE_TEXTS if self.pairwise else _POINTWISE_TEXTS
         present = self.model_fields_set & {*_PAIRWISE_TEXTS, *_POINTWISE_TEXTS}
-        _check_keys("", present, needed)
+        check_keys("", present, needed)
         kind = PAIRWISE_FORMS if self.pairwise else POINTWISE_FORMS
         forms = [name for name in kind if not (FORMS[name].turns or FORMS[name].own_prompt)]
-        _check_keys("answers.", self.answers, forms)
-        _check_keys("again.", self.again, _kinds_again(kind))
+        check_keys("answers.", self.answers, forms)
+        check_keys("again.", self.again, _kinds_again(kind))
         if isinstance(self.criterion, dict):
-            _check_keys("criterion.", self.criterion, forms)
+            check_keys("criterion.", self.criterion, forms)
         else:
-            _check_keys("ties.", self.ties, ("letter", "word", "none"))
-            _check_keys("choices.", self.choices, ("first", "second", "tie"))
+            check_keys("ties.", self.ties, ("letter", "word", "none"))
+            check_keys("choices.", self.choices, ("first", "second", "tie"))
         for part, place, text in self._texts():
             fault = slot_fault(part, text)
             if fault:
@@ -338,9 +338,3 @@ def _kinds_again(forms: Iterable[AnswerForm]) -> list[str]:
     """The kinds of what is asked for again after answers of these forms; of one text also a label."""
     kinds = list(dict.fromkeys(FORMS[form].again for form in forms))
     return kinds if "scores" in kinds else [*kinds, "label"]
-
-
-def _check_keys(place: str, keys: Iterable[str], wanted: Collection[str]) -> None:
-    unlike = sorted({*keys} ^ {*wanted})
-    if unlike:
-        raise ValueError(f"{place}{unlike[0]}: unknown or missing; allowed: exactly {', '.join(wanted)}")

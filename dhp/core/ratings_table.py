@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, missing_column
 from dhp.core.files import inner_files, opened, read_bytes, reason
 from dhp.core.own_table import RatingsForm
 from dhp.core.plugins import load_target, offered
@@ -271,7 +271,7 @@ def read_judgements(path: Path, form: RatingsForm = RatingsForm()) -> "pd.DataFr
     frame = read_ratings(path, form)
     for column in ("example", "variant"):
         if column not in frame:
-            raise InputError(f"{path}: column '{column}' is missing; {suggest(column, map(str, frame))}")
+            raise missing_column(path, column, frame)
     frame = as_ratings(frame, str(path))
     if "score" not in frame and ANSWER not in frame:
         raise InputError(

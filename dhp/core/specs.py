@@ -54,6 +54,17 @@ class Spec(BaseModel):
         return self
 
 
+def check_keys(place: str, keys: Iterable[str], wanted: Iterable[str]) -> None:
+    """Raise `ValueError` at the first key that is missing, or that is not `wanted`.
+
+    `place` is the path of the keys with a dot at its end, e.g. `answers.`.
+    """
+    unlike = sorted({*keys} ^ {*wanted})
+    if unlike:
+        allowed = ", ".join(wanted) or "none"
+        raise ValueError(f"{place}{unlike[0]}: unknown or missing; allowed: exactly {allowed}")
+
+
 class Scale(Spec):
     """The closed interval of a metric's scores."""
 
@@ -194,8 +205,8 @@ class Task(Spec):
                 raise ValueError(f"{place}: is the language of the task itself")
             if (texts.source_label is None) != (self.source_label is None):
                 raise ValueError(f"{place}.source_label: must be given exactly if the task has one")
-            _same_keys(f"{place}.shown_fields", texts.shown_fields, self.shown_fields)
-            _same_keys(f"{place}.metrics", texts.metrics, self.metric_names)
+            check_keys(f"{place}.shown_fields.", texts.shown_fields, self.shown_fields)
+            check_keys(f"{place}.metrics.", texts.metrics, self.metric_names)
         return self
 
     @property
@@ -242,14 +253,6 @@ class Task(Spec):
             metrics[metric.name] = MetricTexts(**texts_of_metric)
         texts = {name: getattr(self, name) for name in TaskTexts.model_fields if name != "metrics"}
         return TaskTexts(**texts, metrics=metrics)
-
-
-def _same_keys(place: str, keys: Iterable[str], wanted: Iterable[str]) -> None:
-    unlike = sorted(set(keys) ^ set(wanted))
-    if unlike:
-        raise ValueError(
-            f"{place}: '{unlike[0]}' is unknown or missing; allowed: exactly {', '.join(wanted) or 'none'}"
-        )
 
 
 S = TypeVar("S", bound=Spec)

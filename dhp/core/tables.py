@@ -24,7 +24,7 @@ from numbers import Number
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, TypeVar
 
-from dhp.core.errors import InputError, listed, one_of, require, suggest, unique
+from dhp.core.errors import InputError, listed, missing_column, one_of, require, unique
 from dhp.core.files import (
     BROKEN_DATA,
     decoded,
@@ -230,38 +230,9 @@ _FENCED = re.compile(r"```\w*\s*([\[{].*[\]}])\s*```", re.S)
 """Models like to write JSON as a block of code."""
 
 
-def _path_to_text(value: object) -> str:
-    """The path from an object or list to its first text, or its first messages; `.KEY` without any."""
-    steps: list[tuple[str, object]]
-    if isinstance(value, list):
-        if _is_chat(value):
-            return ""
-        steps = [(f"[{index}]", inner) for index, inner in enumerate(value)]
-    elif isinstance(value, Mapping):
-        keys = sorted(value, key=lambda key: key not in _TEXT_KEYS)
-        steps = [(f".{key}", value[key]) for key in keys]
-    else:
-        return "" if isinstance(value, str) and value.strip() else _NO_TEXT
-    for step, inner in steps:
-        path = _path_to_text(inner)
-        if not path.endswith(_NO_TEXT):
-            return step + path
-    return _NO_TEXT
-
-
-_NO_TEXT = ".KEY"
-_TEXT_KEYS = (
-    "output",
-    "text",
-    "content",
-    "answer",
-    "response",
-    "summary",
-    "message",
-    "messages",
-    "completion",
-)
-"""Keys that usually hold the text under judgement; they are looked at first."""
+def _example_path(column: str, value: object) -> str:
+    """What a path into an object or list looks like, for messages."""
+    return f"{column}[0]" if isinstance(value, list) else f"{column}.KEY"
 
 
 def _is_chat(value: object) -> bool:
@@ -318,7 +289,7 @@ class Row:
         text = as_text(value)
         if value is not None and text is None:
             kind = type(value).__name__
-            path = f"{column}[0]" if isinstance(value, list) else f"{column}.KEY"
+            path = _example_path(column, value)
             raise self.fault(f"column '{column}' holds a {kind}; must be text, or a path to one, e.g. {path}")
         if text is None or not text.strip():
             raise self.fault(f"column '{column}' is empty; must hold text")
@@ -334,7 +305,7 @@ class Row:
             what = "list"  # of numbers it may be a text such as a citation, [1]
         else:
             return
-        path = f"{column}{_path_to_text(inner)}"
+        path = _example_path(column, inner)
         raise self.fault(
             f"column '{column}' holds a JSON {what}; say which part is the text, e.g. `fields` output={path}"
         )
@@ -379,9 +350,7 @@ class Table:
         """Raise `InputError` at the first of `columns` that the table lacks, with the near name."""
         for column in columns:
             if not self.has(column):
-                raise InputError(
-                    f"{self.name}: column '{column}' is missing; {suggest(column, self.columns)}"
-                )
+                raise missing_column(self.name, column, self.columns)
 
 
 def table(name: str, columns: Iterable[str], rows: Iterable[Row], *, broken: bool = False) -> Table:

@@ -96,21 +96,11 @@ def check_folder(path: Path) -> None:
         raise InputError(f"{path}: is a file; must be a new folder")
 
 
-_OF_STREAMS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
-
-
-def _is_stream(path: Path) -> bool:
-    """Whether a path takes bytes one after the other, as /dev/stdout does, whatever it leads to."""
-    return path.parent in _OF_STREAMS and path.exists() and not path.is_dir()
-
-
 def check_output(path: str | Path) -> None:
-    """Raise `InputError` unless a file can be written there; a stream such as /dev/stdout can."""
+    """Raise `InputError` unless a file can be written there."""
     place = output_path(path)
-    # A stream cannot be replaced: `writing` sends it the whole bytes at the end.
-    if not _is_stream(place):
-        check_place(place)
-        check_parent(place)
+    check_place(place)
+    check_parent(place)
 
 
 def check_parent(path: Path, name: object = None) -> None:
@@ -220,20 +210,11 @@ def replacing_folder(path: Path) -> Iterator[Path]:
 def writing(path: str | Path) -> Iterator[BinaryIO]:
     """A file to write to, which becomes `path` at the end of the block; an error leaves what is there.
 
-    A stream such as /dev/stdout gets the bytes at the end. Raises `InputError` if it cannot be written.
+    Raises `InputError` if it cannot be written.
     """
     place = output_path(path)
     check_output(place)
     try:
-        if _is_stream(place):
-            # A reader of the stream gets all of it or nothing, as with a file.
-            with TemporaryDirectory(prefix="dhp-") as folder:
-                whole = Path(folder) / "whole"
-                with new_file(whole) as file:
-                    yield file
-                with whole.open("rb") as source, place.open("ab") as stream:
-                    shutil.copyfileobj(source, stream)
-            return
         with Temporary(place) as beside:
             new = Path(beside) / place.name
             with new_file(new) as file:

@@ -15,7 +15,7 @@ _TEXTS = ("source", "reference", "output")
 
 
 def check_suffix(path: str | Path) -> None:
-    """Raise `InputError` for a file whose name ends otherwise; a stream such as /dev/stdout is JSON Lines."""
+    """Raise `InputError` for a file whose name ends otherwise; one without an ending is JSON Lines."""
     suffix = Path(path).suffix.lower()
     if suffix and suffix not in SUFFIXES:
         raise InputError(f"{path}: must end in {' or '.join(SUFFIXES)}")

@@ -105,32 +105,6 @@ def test_an_old_library_is_one_that_is_missing(
     assert (f"scipy {version} is older than 1.17" in core.says) == old
 
 
-@pytest.mark.parametrize(
-    "beside",
-    [
-        '[project]\nname = "other"\ndependencies = ["absent>=9"]\n',
-        "[tool.ruff]\nline-length = 100\n",
-        "project = 3\n",
-        "[project",
-        b"\xff",
-    ],
-)
-def test_the_project_file_of_another_project_says_nothing(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, beside: str | bytes
-) -> None:
-    file = tmp_path / "pyproject.toml"
-    file.write_bytes(beside if isinstance(beside, bytes) else beside.encode())
-    monkeypatch.setattr(doctor, "__file__", str(tmp_path / "dhp" / "doctor.py"))
-    monkeypatch.setattr(importlib.metadata, "requires", lambda name: [f"{name}-needs-this>=1"])
-
-    def core() -> str:
-        return next(check.says for check in doctor.examine() if check.name == "core")
-
-    assert core() == "missing: dhp-benchmark-needs-this; install dhp again"
-    file.write_text('[project]\nname = "dhp-benchmark"\ndependencies = ["checkout-needs-this"]\n')
-    assert core() == "missing: checkout-needs-this; install dhp again"
-
-
 def test_gpus_are_those_that_torch_sees(monkeypatch: pytest.MonkeyPatch) -> None:
     names = ("Quick 1", "Quick 2")
     cuda = SimpleNamespace(device_count=lambda: 2, get_device_name=lambda k: names[k])

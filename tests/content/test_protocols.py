@@ -257,13 +257,13 @@ def test_a_faulty_steps_file_is_one_line(tmp_path: Path, text: str, message: str
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("      fluency:\n", "      fluent:\n", "translations.zh.metrics: 'fluency' is unknown or missing"),
+        ("      fluency:\n", "      fluent:\n", "translations.zh.metrics.fluency: unknown or missing"),
         ("        antonym: 不准确\n", "", "translations.zh.metrics.accuracy.antonym: missing"),
         ("    source_label: 原文\n", "", "translations.zh.source_label: must be given exactly"),
         (
             "    output_label: 译文\n",
             "    output_label: x\n    shown_fields: {a: b}\n",
-            "zh.shown_fields: 'a'",
+            "zh.shown_fields.a: ",
         ),
         ("  zh:\n", "  en:\n", "translations.en: is the language of the task itself"),
         ("  zh:\n", "  fr:\n", "translations.fr"),

@@ -98,12 +98,6 @@ def test_a_home_folder_is_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         output_path("~nobody-of-this-name/x")
 
 
-def test_a_stream_gets_the_bytes(tmp_path: Path) -> None:
-    code = "from dhp.core.writing import write_lines; write_lines('/dev/stdout', ['a', 'b'])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "ab"
-
-
 def test_a_folder_is_known_by_its_first_file(tmp_path: Path) -> None:
     out = tmp_path / "out"
     with OutputFolder(out, "battle", ("a.json",)).claim() as folder:
