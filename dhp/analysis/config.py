@@ -1,5 +1,6 @@
 """Configuration of an analysis: the options of the user, resolved for one task."""
 
+import json
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -86,13 +87,13 @@ class AnalysisConfig(Checked):
         `known` are the metrics of the task with their scales. Raises `InputError` for weights that do not
         exist or do not fit, and for a pass mark that is not on a scale.
         """
-        from dhp.content.catalog import read_weights
+        from dhp.content.catalog import DESIGN, read_weights
 
         name = self.weights
         if name is None:
-            design = read_weights("design")
+            design = read_weights(DESIGN)
             fits = all(set(design.row(task, p) or ()) == set(metrics) for p in perturbers)
-            name = "design" if fits else "uniform"
+            name = DESIGN if fits else "uniform"
         weights = read_weights(name)
         if task is None and len(weights.tasks) == 1:
             task = next(iter(weights.tasks))
@@ -140,7 +141,9 @@ class ResolvedConfig(AnalysisConfig):
         from dhp.core.seeding import text_hash
 
         weights = self.expert_weights
-        return f"{weights.weights}.v{weights.version}@{text_hash(weights.model_dump_json())}"
+        # Sorted, so that a row counts the same wherever its file has it.
+        content = json.dumps(weights.model_dump(mode="json"), sort_keys=True)
+        return f"{weights.weights}.v{weights.version}@{text_hash(content)}"
 
     @property
     def signed_statistics(self) -> str:

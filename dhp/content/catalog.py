@@ -97,6 +97,9 @@ def file_of(kind: str, name: str) -> Path:
     return files[name]
 
 
+DESIGN = "design"
+"""The weights that state what each perturbation is meant to hurt."""
+
 GENERAL_SUITE = "general"
 """The suite of rules that go with any task and language: for data of the user's own."""
 GENERAL_LLM_SUITE = "general_llm"
@@ -121,6 +124,7 @@ def _described() -> Descriptions:
             whole.names.update(part.names)
             whole.content.extend(part.content)
             whole.reasons.extend(part.reasons)
+            whole.weighed_as.update(part.weighed_as)
     return whole
 
 
@@ -220,7 +224,18 @@ def read_weights(name: str) -> Weights:
     for task, rows in weights.votes.items():
         none = dict.fromkeys(_metrics(task, rows), 0)
         votes[task] = {perturber: none | row for perturber, row in rows.items()}
-    return weights.model_copy(update={"votes": votes}).with_shares()
+    weights = weights.model_copy(update={"votes": votes})
+    if name == DESIGN:
+        _weigh_perturbers_of_plugins(weights)
+    return weights.with_shares()
+
+
+def _weigh_perturbers_of_plugins(weights: Weights) -> None:
+    """Add the rows of perturbers that plug-ins bring: content of the package names none of them."""
+    for rows in weights.tasks.values():
+        for perturber, like in _described().weighed_as.items():
+            if like in rows:
+                rows[perturber] = rows[like]
 
 
 def _check_rows(

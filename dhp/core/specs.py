@@ -463,6 +463,8 @@ class Descriptions(Spec):
     """Perturbers that change what a text says, and not how it is written."""
     reasons: list[KindWords] = Field(default_factory=list)
     """Words by which judges name the damage in their reasons."""
+    weighed_as: dict[Name, Name] = Field(default_factory=dict)
+    """Perturber of a plug-in -> perturber of the package whose rows it takes in the weights `design`."""
 
 
 class ReasonWords(Spec):

@@ -166,6 +166,13 @@ def test_design_weights_cover_every_perturber_of_every_suite() -> None:
             assert set(suite.perturbers) <= set(design.tasks[task])
 
 
+def test_the_design_weighs_a_perturber_of_a_plugin_as_the_one_it_is_like() -> None:
+    design = read_weights("design")
+    for task, rows in design.tasks.items():
+        assert rows["inflection_errors"] == rows["grammatical_errors"], task
+    assert "inflection_errors" not in read_weights("uniform").tasks
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -71,10 +71,9 @@ def test_content_is_whole_without_any_plugin(copy: Path) -> None:
 
 
 def test_content_names_no_perturber_of_a_plugin() -> None:
-    """But for weights, which weigh whatever a suite of the user's own may have."""
     names = re.compile(rf"\b(?:{'|'.join(offered('perturbers'))})\b")
     looked_at = 0
-    for part in ("perturbations", "datasets", "protocols"):
+    for part in ("perturbations", "expert_weights", "datasets", "protocols"):
         for path in content_folder(part).rglob("*.*"):
             assert names.search(path.read_text("utf-8")) is None, path
             looked_at += 1
