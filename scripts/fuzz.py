@@ -425,7 +425,7 @@ def kinds(judged: Sequence[str] = ANSWERS) -> dict[str, Kind]:
         "answers": Kind(
             {"x.jsonl": _lines(answers)}, lambda path: recorded_judges(f"recorded/{path}?form=score-only")
         ),
-        "archives": Kind({"x.zip": _zipped(inside), "x.tar.gz": _tarred(inside)}, _unpacked),
+        "archives": Kind({"x.tar.gz": _tarred(inside)}, _unpacked),
         "batches": Kind({"x.jsonl": _batch_results()}, _read_batch),
         "logs": Kind(_logs(), lambda path: resolve_datasets([str(path)])),
         "conversations": Kind(_conversations(), lambda path: resolve_datasets([str(path)], judge_part="run")),

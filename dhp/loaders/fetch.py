@@ -1,25 +1,21 @@
 """Download of published datasets: sources, checksums, safe unpacking, prepared copies.
 
 `prepare` goes three steps. `fetch` downloads the files of a card beside their place, checks their sums and
-renames them, or copies what sacrebleu has downloaded. `unpack` writes the regular files of an archive, and
-none outside of its folder. The examples that may be chosen from are then written to one file in the cache,
-which later runs read (`load_prepared`).
+renames them, or copies what sacrebleu has downloaded. `unpack` writes the regular files of an archive. The
+examples that may be chosen from are then written to one file in the cache, which later runs read
+(`load_prepared`).
 """
 
 import hashlib
 import http.client
 import shutil
-import stat
 import tarfile
 import urllib.error
 import urllib.request
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any, Literal
+from typing import IO, Any
 from urllib.parse import urlsplit
 
 from dhp.content.catalog import read_task
@@ -30,7 +26,6 @@ from dhp.core.specs import Card, Download
 from dhp.core.writing import (
     inner_folder,
     make_folder,
-    new_file,
     replacing_folder,
     unwritable,
     write_lines,
@@ -111,120 +106,31 @@ def _copy(
     return digest.hexdigest()
 
 
-ARCHIVE_SUFFIXES = (".zip", ".tar.gz", ".tgz")
-
-
-@dataclass(frozen=True, slots=True)
-class _Member:
-    name: str
-    kind: Literal["file", "folder", "link", "other"]
-    target: str
-    """Target of a link, as written in the archive."""
-    open: Callable[[], IO[bytes] | None]
-
-
-def archive_stem(name: str) -> str | None:
-    """The name of an archive without its suffix; None if `name` is not an archive."""
-    for suffix in ARCHIVE_SUFFIXES:
-        if name.endswith(suffix):
-            return name.removesuffix(suffix)
-    return None
+ARCHIVE = ".tar.gz"
+"""The suffix of the archives that cards name."""
 
 
 def unpack(archive: Path, folder: Path) -> None:
     """Unpack `archive` as `folder`, whole or not at all; what stood there before is replaced.
 
-    Regular files and folders only. A link that stays inside is left out. Raises `InputError` at an
-    absolute path, `..`, a link that leads out, a hard link or device, and for a broken archive.
+    Regular files and folders only: links, pipes and devices are left out. Raises `InputError` for a member
+    that leads out of the folder, for more than `MOST_BYTES`, and for a broken archive.
     """
-    members = _zip_members if archive.name.endswith(".zip") else _tar_members
     try:
-        with replacing_folder(folder) as new:
+        with replacing_folder(folder) as new, tarfile.open(archive, "r:gz") as packed:
             room = MOST_BYTES
-            for member in members(archive):
-                room -= _write(archive.name, member, new, room)
-    except (tarfile.TarError, zipfile.BadZipFile, *BROKEN_DATA) as e:
+            for member in packed:
+                if not (member.isreg() or member.isdir()):
+                    continue
+                # A few bytes may unpack to a full disk. No more is read of a member than this size.
+                room -= member.size
+                if room < 0:
+                    raise InputError(f"{archive.name}: holds more than {MOST_BYTES:,} bytes when unpacked")
+                packed.extract(member, new, filter="data")  # which refuses a name that leads out
+    except (tarfile.TarError, *BROKEN_DATA) as e:
         raise InputError(f"{archive.name}: broken archive ({reason(e)})") from None
-    except (OSError, RuntimeError, NotImplementedError, ValueError) as e:
+    except (OSError, ValueError) as e:
         raise InputError(f"{archive.name}: cannot be unpacked ({reason(e)})") from None
-
-
-def _leads_out(name: str) -> bool:
-    """Whether a path is absolute or has a `..`, by the rules of POSIX or of Windows."""
-    # Windows takes both slashes, so that its rules hold for paths of POSIX as well.
-    path = PureWindowsPath(name)
-    return bool(path.drive or path.root or ".." in path.parts or "\0" in name)
-
-
-def _write(archive: str, member: _Member, folder: Path, room: int) -> int:
-    """The bytes that were written, `room` at most."""
-
-    def fault(what: str) -> InputError:
-        return InputError(f"{archive}: member '{member.name}' {what}; allowed: files and folders inside")
-
-    if _leads_out(member.name):
-        raise fault("leads out of the archive")
-    path = folder / member.name
-    if member.kind == "folder":
-        make_folder(path)
-    elif member.kind == "file":
-        make_folder(path.parent)
-        source = member.open()
-        if source is None:
-            raise fault("cannot be read")
-        with source, new_file(path) as file:
-            # What an archive says of its sizes may be false, so that the bytes are counted.
-            while chunk := source.read(_CHUNK):
-                if file.tell() + len(chunk) > room:
-                    raise InputError(f"{archive}: holds more than {MOST_BYTES:,} bytes when unpacked")
-                file.write(chunk)
-            return file.tell()
-    elif member.kind == "other":
-        raise fault("is a device, pipe or hard link")
-    elif _link_leads_out(member):
-        raise fault(f"is a link to '{member.target}'")
-    return 0
-
-
-def _link_leads_out(member: _Member) -> bool:
-    target = PureWindowsPath(member.target)
-    if target.drive or target.root:
-        return True
-    # How far below the folder the target leads, step by step: a way out and in again counts as out.
-    depth = len(PurePosixPath(member.name).parts) - 1
-    for part in target.parts:
-        depth += -1 if part == ".." else 1
-        if depth < 0:
-            return True
-    return False
-
-
-def _tar_members(path: Path) -> Iterator[_Member]:
-    with tarfile.open(path, "r:gz") as archive:
-        for info in archive:
-            kind: Literal["file", "folder", "link", "other"] = "other"
-            if info.isreg():
-                kind = "file"
-            elif info.isdir():
-                kind = "folder"
-            elif info.issym():
-                kind = "link"
-            yield _Member(info.name, kind, info.linkname, partial(archive.extractfile, info))
-
-
-def _zip_members(path: Path) -> Iterator[_Member]:
-    with zipfile.ZipFile(path) as archive:
-        for info in archive.infolist():
-            mode = stat.S_IFMT(info.external_attr >> 16)
-            kind: Literal["file", "folder", "link", "other"] = "other"
-            if info.is_dir():
-                kind = "folder"
-            elif mode in (0, stat.S_IFREG):
-                kind = "file"
-            elif mode == stat.S_IFLNK:
-                kind = "link"
-            target = archive.read(info).decode(errors="replace") if kind == "link" else ""
-            yield _Member(info.filename, kind, target, partial(archive.open, info))
 
 
 def fetch(card: Card, folder: Path, progress: Progress | None = None) -> Path:
@@ -250,15 +156,16 @@ def _fetch_file(source: Download, name: str, folder: Path, progress: Progress | 
     """Download one file, unpack it where it is an archive; returns the file or unpacked folder."""
     if Path(name).name != name:
         raise InputError(f"{folder}: download file '{name}'; allowed: a plain file name")
-    url, digest, stem = source.files[name], source.sha256.get(name), archive_stem(name)
-    if stem is None:
+    url, digest = source.files[name], source.sha256.get(name)
+    if not name.endswith(ARCHIVE):
         download(url, folder / name, digest, progress)
         return folder / name
+    unpacked = folder / name.removesuffix(ARCHIVE)
     # The archive goes when it is unpacked: it takes as much room again.
     with TemporaryDirectory(prefix=".archive.", dir=folder) as temporary:
         download(url, Path(temporary) / name, digest, progress)
-        unpack(Path(temporary) / name, folder / stem)
-    return folder / stem
+        unpack(Path(temporary) / name, unpacked)
+    return unpacked
 
 
 def _fetch_wmt(card: Card, folder: Path, progress: Progress | None) -> Path:

@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import tarfile
-import zipfile
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from dhp.core.errors import InputError
 from dhp.core.files import cache_folder
 from dhp.core.specs import Card, Download
 from dhp.loaders import fetch as archives
-from dhp.loaders import fetch as download
 from dhp.loaders.fetch import fetch, load_prepared, prepare
 from tests.server import Scripted
 
@@ -44,18 +42,6 @@ def tar_gz(members: dict[str, bytes], *more: tarfile.TarInfo) -> bytes:
             archive.addfile(info, io.BytesIO(content))
         for info in more:
             archive.addfile(info)
-    return out.getvalue()
-
-
-def zipped(members: dict[str, bytes], links: dict[str, str] | None = None) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-        for name, target in (links or {}).items():
-            info = zipfile.ZipInfo(name)
-            info.external_attr = 0o120777 << 16
-            archive.writestr(info, target)
     return out.getvalue()
 
 
@@ -93,15 +79,16 @@ def test_a_file_arrives_whole_with_progress_and_user_agent(tmp_path: Path, serve
     assert server.calls[0].headers["user-agent"].startswith("dhp")
 
 
-@pytest.mark.parametrize("name", ["sumpubmed.tar.gz", "sumpubmed.tgz", "sumpubmed.zip"])
-def test_archives_are_unpacked_and_read(
-    tmp_path: Path, server: Scripted, monkeypatch: pytest.MonkeyPatch, name: str
+def test_an_archive_is_unpacked_and_read_without_its_links(
+    tmp_path: Path, server: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    body = zipped(SUMPUBMED, {"sumpubmed-master/l": "text/text_7.txt"})
-    if not name.endswith("zip"):
-        body = tar_gz(SUMPUBMED, special("sumpubmed-master/l", tarfile.SYMTYPE, "../sumpubmed-master/text"))
-    given = card("sumpubmed", {name: server.serve(name, body)})
+    link = special("sumpubmed-master/l", tarfile.SYMTYPE, "../../../evil")
+    more = [
+        special(f"sumpubmed-master/{n}", kind) for n, kind in enumerate((tarfile.CHRTYPE, tarfile.FIFOTYPE))
+    ]
+    body = tar_gz(SUMPUBMED, link, *more)
+    given = card("sumpubmed", {"sumpubmed.tar.gz": server.serve("s", body)})
     for _ in range(2):  # a second time replaces what the first one left
         path = prepare(given, None)
     assert (
@@ -110,7 +97,10 @@ def test_archives_are_unpacked_and_read(
     assert json.loads(path.read_text()) == {"id": "7", "source": "long text", "output": "short"}
     folder = tmp_path / "dhp" / "downloads" / "sumpubmed"
     assert [p.name for p in folder.iterdir()] == ["sumpubmed"]
-    assert not (folder / "sumpubmed" / "sumpubmed-master" / "l").exists()
+    assert sorted(p.name for p in (folder / "sumpubmed" / "sumpubmed-master").iterdir()) == [
+        "abstract",
+        "text",
+    ]
 
 
 def test_several_files_give_the_folder(
@@ -150,7 +140,7 @@ def test_bad_answers_are_one_line_and_leave_nothing(tmp_path: Path, server: Scri
 def test_a_file_without_end_is_given_up(
     tmp_path: Path, server: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(download, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(archives, "MOST_BYTES", 1_000_000)
     given = card("summeval", {"s.jsonl": server.serve("s", bytes(1_000_001))})
     assert "answered with more than 1,000,000 bytes" in fault(given, tmp_path / "f")
     assert list((tmp_path / "f").iterdir()) == []
@@ -164,42 +154,25 @@ def test_a_failed_download_keeps_the_earlier_file(tmp_path: Path, server: Script
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("s.jsonl", "earlier")]
 
 
-EVIL = {
-    "parent.tar.gz": tar_gz({"a/../../evil": b"x"}),
-    "absolute.tar.gz": tar_gz({"/tmp/dhp-evil": b"x"}),
-    "windows.zip": zipped({"C:\\evil": b"x"}),
-    "drive.zip": zipped({"C:evil": b"x"}),
-    "drive.tar.gz": tar_gz({"d:a/evil": b"x"}),
-    "share.zip": zipped({"\\\\server\\share\\evil": b"x"}),
-    "drivelink.tar.gz": tar_gz({}, special("a/l", tarfile.SYMTYPE, "C:evil")),
-    "backslash.zip": zipped({"a\\..\\..\\evil": b"x"}),
-    "parent.zip": zipped({"good": b"x", "../evil": b"x"}),
-    "link.tar.gz": tar_gz({"good": b"x"}, special("a/l", tarfile.SYMTYPE, "../../evil")),
-    "abslink.tar.gz": tar_gz({}, special("l", tarfile.SYMTYPE, "/etc/passwd")),
-    "hardlink.tar.gz": tar_gz({"good": b"x"}, special("l", tarfile.LNKTYPE, "good")),
-    "device.tar.gz": tar_gz({}, special("d", tarfile.CHRTYPE)),
-    "pipe.tar.gz": tar_gz({}, special("d", tarfile.FIFOTYPE)),
-    "link.zip": zipped({}, {"l": "../evil"}),
-}
-
-
-@pytest.mark.parametrize("name", EVIL)
-def test_archives_that_reach_outside_are_refused(tmp_path: Path, server: Scripted, name: str) -> None:
-    text = fault(card("sumpubmed", {name: server.serve(name, EVIL[name])}), tmp_path / "a" / "f")
-    assert name in text
-    assert "member '" in text
-    assert "allowed: files and folders inside" in text
+def test_an_archive_that_reaches_outside_is_refused(tmp_path: Path, server: Scripted) -> None:
+    body = tar_gz({"good": b"x", "a/../../evil": b"x"})
+    text = fault(card("sumpubmed", {"x.tar.gz": server.serve("x", body)}), tmp_path / "a" / "f")
+    assert text.startswith("x.tar.gz: broken archive ('a/../../evil' would be extracted to ")
     assert [p.name for p in tmp_path.rglob("*")] == ["a", "f"]
+
+
+def test_an_absolute_name_stays_inside(tmp_path: Path) -> None:
+    (tmp_path / "x.tar.gz").write_bytes(tar_gz({"/tmp/dhp-evil": b"x"}))
+    archives.unpack(tmp_path / "x.tar.gz", tmp_path / "new")
+    assert [p.name for p in (tmp_path / "new").rglob("*")] == ["tmp", "dhp-evil"]
     assert not Path("/tmp/dhp-evil").exists()
 
 
-@pytest.mark.parametrize("name", ["x.tar.gz", "x.zip"])
-def test_broken_archives(tmp_path: Path, server: Scripted, name: str) -> None:
-    good = zipped(SUMPUBMED) if name == "x.zip" else tar_gz({**SUMPUBMED, "big": os.urandom(5000)})
-    twice = {"a": b"x", "a/b": b"x"}
-    for body in (b"no archive", good[: len(good) // 2], zipped(twice) if name == "x.zip" else tar_gz(twice)):
-        given = card("sumpubmed", {name: server.serve(name, body)})
-        assert f"{name}: " in fault(given, tmp_path)
+def test_broken_archives(tmp_path: Path, server: Scripted) -> None:
+    good = tar_gz({**SUMPUBMED, "big": os.urandom(5000)})
+    for body in (b"no archive", good[: len(good) // 2], tar_gz({"a": b"x", "a/b": b"x"})):
+        given = card("sumpubmed", {"x.tar.gz": server.serve("x", body)})
+        assert "x.tar.gz: " in fault(given, tmp_path)
         assert list(tmp_path.iterdir()) == []
 
 
@@ -295,16 +268,15 @@ def test_wmt_through_sacrebleu(tmp_path: Path, server: Scripted) -> None:
     assert "delete its folder wmt22 and try again" in text
 
 
-@pytest.mark.parametrize("name", ["x.tar.gz", "x.zip"])
 def test_an_archive_that_holds_too_much_is_not_unpacked(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    members = {"a": bytes(2_000_000), "b": bytes(1_000_000)}
-    (tmp_path / name).write_bytes(zipped(members) if name == "x.zip" else tar_gz(members))
+    archive = tmp_path / "x.tar.gz"
+    archive.write_bytes(tar_gz({"a": bytes(2_000_000), "b": bytes(1_000_000)}))
     monkeypatch.setattr(archives, "MOST_BYTES", 3_000_000)
-    archives.unpack(tmp_path / name, tmp_path / "whole")
+    archives.unpack(archive, tmp_path / "whole")
     assert {p.name: p.stat().st_size for p in (tmp_path / "whole").iterdir()} == {"a": 2 * 10**6, "b": 10**6}
     monkeypatch.setattr(archives, "MOST_BYTES", 2_999_999)
-    with pytest.raises(InputError, match=rf"^{name}: holds more than 2,999,999 bytes when unpacked$"):
-        archives.unpack(tmp_path / name, tmp_path / "other")
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["whole", name]
+    with pytest.raises(InputError, match=r"^x.tar.gz: holds more than 2,999,999 bytes when unpacked$"):
+        archives.unpack(archive, tmp_path / "other")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["whole", "x.tar.gz"]
