@@ -397,7 +397,6 @@ SEVERAL_MEANINGS = {
     "--config": (2, "options of dhp; the categories of ColossalEval, whose name it is"),
     "--dataset": (3, "texts of a run, several; of a survey one file; name of the texts of ratings"),
     "--field": (2, "columns of texts; of ratings"),
-    "--model": (2, "judges; of a power analysis a mock judge alone"),
     "--n": (2, "examples that are taken; that a power analysis is about"),
     "--name": (2, "of a model in results; of the judge of ratings"),
     "--protocol": (2, "protocols, several; of a battle one, of other protocols"),

@@ -28,18 +28,15 @@ _UNNOTICED = "what was not noticed in the pilot may be detected by chance alone"
 @click.command(
     cls=Command,
     rules=(
-        exclusive("run", "detection", "model"),
-        requires("metrics", "detection", "model"),
+        exclusive("run", "detection"),
+        requires("metrics", "detection"),
         requires("correlation", "detection"),
         requires("tied", "detection"),
     ),
 )
 @click.argument("run", nargs=-1)
 @click.option("--detection", type=float, metavar="PERCENT", help="Detection of every metric, e.g. 75.")
-@click.option("--model", metavar="mock/KIND", help="A mock judge, with its dials.")
-@click.option(
-    "--metrics", type=int, metavar="M", help="Number of metrics, with --detection or --model; default 4."
-)
+@click.option("--metrics", type=int, metavar="M", help="Number of metrics, with --detection; default 4.")
 @click.option(
     "--correlation",
     type=float,
@@ -55,7 +52,6 @@ _UNNOTICED = "what was not noticed in the pilot may be detected by chance alone"
 def power(
     run: tuple[str, ...],
     detection: float | None,
-    model: str | None,
     metrics: int | None,
     correlation: float | None,
     tied: float | None,
@@ -67,7 +63,7 @@ def power(
 
     Prints the number of examples for the verdict `noticed` with 80 or 90 % probability, and the
     probability of a miss at N. The detection is given, or that of pilot runs (each RUN is the folder of a
-    finished run), or that of a mock judge. How much several metrics tell depends on whether they move
+    finished run). How much several metrics tell depends on whether they move
     alike, so of a detection there is a range. All figures are simulated; their 95 % intervals cover the
     error of the simulation. The examples of a pilot stand for all others: with few of them the figures
     are less certain.
@@ -78,28 +74,25 @@ def power(
     named = {"metrics": metrics, "correlation": correlation, "tied": tied}
     stated = {name: value for name, value in named.items() if value is not None}
     with progress_of(True) as show:
-        analyses = _analyses(run, detection, model, question, stated, show)
+        analyses = _analyses(run, detection, question, stated, show)
     print_out(Printout(_parts(analyses), [each.to_json() for each in analyses]), output)
 
 
 def _analyses(
     runs: Sequence[str],
     detection: float | None,
-    model: str | None,
     question: Question,
     settings: dict[str, int | float],
     progress: Progress | None,
 ) -> "list[PowerAnalysis]":
     """The analyses of the one source that is given."""
-    from dhp.plugins.power.power import power, power_of_detection, power_of_mock
+    from dhp.plugins.power.power import power, power_of_detection
 
     if detection is not None:
         with stage(progress, f"simulating {question.runs:,} runs"):
             return [power_of_detection(detection, question, **settings)]  # type: ignore[arg-type]
-    if model is not None:
-        return [power_of_mock(model, question, progress=progress, **settings)]  # type: ignore[arg-type]
     if not runs:
-        raise InputError("power: nothing to go by; allowed: one of RUN..., --detection, --model")
+        raise InputError("power: nothing to go by; allowed: RUN... or --detection")
     return power(*runs, question=question, progress=progress)
 
 

@@ -1,28 +1,24 @@
-"""Number of examples that a judge needs, from a pilot run, a detection or a mock judge.
+"""Number of examples that a judge needs, from a pilot run or a detection.
 
-Each source becomes a population of differences for each kind of damage: the examples of a pilot, those that a
-mock judge rates, or points of a model with the stated detection. Runs are drawn from it and judged as real
+Each source becomes a population of differences for each kind of damage: the examples of a pilot, or points of
+a model with the stated detection. Runs are drawn from it and judged as real
 ones are; the share that is `noticed` is the power. A curve over growing numbers of examples tells how many
 are needed.
 """
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dhp.analysis.ratings import RatingsArray, split_ratings
-from dhp.content.catalog import read_task, variant_name
+from dhp.content.catalog import variant_name
 from dhp.core.checks import check_number
 from dhp.core.errors import InputError
 from dhp.core.options import near_keywords
 from dhp.core.progress import Progress, counted, numbered, progress_of
-from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.seeding import key_digest
 from dhp.core.verdicts import Verdict
-from dhp.judge.judges.mock import MockJudge, mock_judge
 from dhp.plugins.power.curve import NeededExamples, power_curve, power_interval
 from dhp.plugins.power.population import most_tied, outcomes
 from dhp.plugins.power.question import LIMIT, Question
@@ -32,17 +28,14 @@ from dhp.stats.arrays import Floats
 from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import detection_influences
 
-# Of pilots and mocks, which rate too few examples to tell a weak effect from none. A detection that is stated
-# is exact, so its numbers go on to `LIMIT`.
-_FEW_LIMIT = 1_000
+# A pilot rates too few examples to tell a weak effect from none. A detection that is stated is exact, so its
+# numbers go on to `LIMIT`.
+_PILOT_LIMIT = 1_000
 _CHANCES = (0.8, 0.9)
 _KINDS = 12
 """Judged together, if no pilot says how many."""
 _MOST_METRICS = 50
-_MOCK = "mock/"
-_MOCK_EXAMPLES = 10_000
 _FIRST_RUNS = 100  # simulated at the limit, to see whether smaller numbers are worth a look
-_DEGREES = ("minor", "major")
 _SHOWN = 12  # variants in a `repr`
 
 
@@ -119,7 +112,7 @@ def power_of_detection(
     """
     question = question or Question()
     check_number("detection", detection, percent=True, ge=0, le=100)
-    _check_metrics(metrics)
+    check_number("metrics", metrics, int, ge=1, le=_MOST_METRICS)
     if correlation is not None and not 0 <= correlation < 1:
         raise InputError(f"correlation: {correlation:g}; must be 0 or more, less than 1")
     check_number("tied", tied, percent=True, ge=0, le=100 * most_tied(detection / 100))
@@ -165,36 +158,6 @@ def power(
         ]
 
 
-def power_of_mock(
-    model: str, question: Question | None = None, *, metrics: int = 4, progress: Progress | None = None
-) -> PowerAnalysis:
-    """Power of a mock judge on `damage.minor` and `damage.major`, and on perturbers that it has dials for.
-
-    It rates 10,000 examples on so many metrics, from 1 to 5; the texts do not matter to it. Raises
-    `InputError` for a judge that is not a mock, and a dial that it does not have.
-    """
-    question = question or Question()
-    _check_metrics(metrics)
-    if not model.startswith(_MOCK):
-        raise InputError(f"model '{model}': is not a mock judge; allowed: mock/KIND?dial=value")
-    judge = mock_judge(model, question.seed)
-    named = [f"damage.{degree}" for degree in _DEGREES]
-    for dial in judge.dials.sensitivities:
-        if "." in dial:
-            named.append(dial)
-        else:
-            named += [f"{dial}.{degree}" for degree in _DEGREES]
-    variants = tuple(dict.fromkeys(named))
-    table = _rated(judge, variants, metrics).difference_table(variants, _metric_names(metrics))
-    kinds = question.kinds or _KINDS
-    rows = [
-        _variant(name, table[:, variants.index(name)], question, kinds, FLOOR, _FEW_LIMIT)
-        for name in counted(progress, f"simulating {model}", variants)
-    ]
-    source = f"{model}, {_metrics(metrics)}, {_MOCK_EXAMPLES:,} examples rated"
-    return PowerAnalysis(source, None, question.n, _FEW_LIMIT, question.runs, kinds, FLOOR, tuple(rows))
-
-
 def _of_pilot(rated: RunResult, question: Question, progress: Progress | None) -> PowerAnalysis:
     result, ratings = rated.result, rated.ratings
     name = f"{rated.place}: {result.model} on {result.dataset}"
@@ -208,10 +171,10 @@ def _of_pilot(rated: RunResult, question: Question, progress: Progress | None) -
     shown = f"simulating {result.model} on {result.dataset}"
     for row in counted(progress, shown, result.variants, lambda row: variant_name(row.variant)):
         pairs = table[:, variants.index(row.variant)]
-        analysis = _variant(row.variant, pairs, question, kinds, result.floor, _FEW_LIMIT)
+        analysis = _variant(row.variant, pairs, question, kinds, result.floor, _PILOT_LIMIT)
         rows.append(replace(analysis, verdict=row.verdict, detection=row.detection))
     source = f"{name}, pilot of {n} examples that stand for all others, {_metrics(len(ratings.metrics))}"
-    return PowerAnalysis(source, n, question.n, _FEW_LIMIT, question.runs, kinds, result.floor, tuple(rows))
+    return PowerAnalysis(source, n, question.n, _PILOT_LIMIT, question.runs, kinds, result.floor, tuple(rows))
 
 
 def _variant(
@@ -239,33 +202,5 @@ def _variant(
     return VariantPower(name, None, best, reachable, 1 - at_n, (1 - high, 1 - low), n_80, n_90)
 
 
-def _rated(judge: MockJudge, variants: Sequence[str], metrics: int) -> RatingsArray:
-    """What a mock judge says about many examples; no text is shown to it, and it takes no time."""
-    import pandas as pd
-
-    task = read_task("summarization")
-    first = task.metrics[0]
-    renamed = [first.model_copy(update={"name": name}) for name in _metric_names(metrics)]
-    task = task.model_copy(update={"metrics": renamed})
-    candidates = []
-    for i in range(_MOCK_EXAMPLES):
-        candidates += [Candidate(str(i), variant, "", "") for variant in (ORIGINAL, *variants)]
-    judge.dials = replace(judge.dials, latency=0.0)
-    rated = list(judge.rate(candidates, task))
-    columns = {}
-    for field in fields(Rating):
-        columns[field.name] = [getattr(rating, field.name) for rating in rated]
-    (ratings,) = split_ratings(pd.DataFrame(columns))
-    return ratings
-
-
-def _metric_names(metrics: int) -> list[str]:
-    return [f"metric_{m + 1}" for m in range(metrics)]
-
-
 def _metrics(metrics: int) -> str:
     return "1 metric" if metrics == 1 else f"{metrics} metrics"
-
-
-def _check_metrics(metrics: int) -> None:
-    check_number("metrics", metrics, int, ge=1, le=_MOST_METRICS)

@@ -1,4 +1,4 @@
-"""Power: how many examples a judge needs to notice damage, from populations, pilots and mock judges."""
+"""Power: how many examples a judge needs to notice damage, from populations and pilots."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ from dhp.analysis.verdict_rule import verdicts
 from dhp.core.errors import InputError
 from dhp.plugins.power.curve import PowerCurve, power_curve, power_interval
 from dhp.plugins.power.population import most_tied, outcomes
-from dhp.plugins.power.power import power, power_of_detection, power_of_mock
+from dhp.plugins.power.power import power, power_of_detection
 from dhp.plugins.power.question import Question
 from dhp.plugins.power.simulation import simulated_power
 from dhp.stats.detection import detection
@@ -67,13 +67,6 @@ def test_a_pilot_speaks_of_its_kinds(pilot: Path) -> None:
     assert not rows["random_typos"].reachable
 
 
-@pytest.mark.slow
-def test_a_mock_judge_is_rated_afresh() -> None:
-    found = power_of_mock("mock/noisy?sensitivity=0.6", Question(runs=20, n=30), metrics=2)
-    assert found.pilot is None
-    assert {row.verdict for row in found.variants} == {None}
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -82,7 +75,6 @@ def test_a_mock_judge_is_rated_afresh() -> None:
         (lambda: power_of_detection(70, FEW, correlation=1), "correlation: 1; must be"),
         (lambda: power_of_detection(70, FEW, metrics=51), "`metrics` 51: must be 1 or more, at most 50"),
         (lambda: power_of_detection(90, FEW, tied=50), "tied"),
-        (lambda: power_of_mock("baseline/surface", FEW), "is not a mock judge"),
         (lambda: Question(n=0), "`question.n` 0: must be 1 or more, at most 5000"),
         (lambda: Question(runs=0), "`question.runs` 0: must be 1 or more"),
         (lambda: Question(kinds=0), "`question.kinds` 0: must be"),
