@@ -7,38 +7,47 @@ tag that the provider keeps with the batch. While a batch is in work, the store 
 
 import json
 import logging
-import sqlite3
 import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
+
+from filelock import FileLock, Timeout
 
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.core.files import read_json, reason
 from dhp.core.writing import check_place, inner_folder, write_lines
 from dhp.llm.clients.responses import parameter_advice
-from dhp.llm.records import Failure, Reply
+from dhp.llm.records import Reply
 from dhp.llm.store import FILE, Store, rows
 from dhp.plugins.batch.providers import Provider, State, open_provider, providers
 from dhp.plugins.batch.request_files import Part, keys_file
 from dhp.plugins.batch.results import BatchResults, read_result_line
 
 T = TypeVar("T")
+
+_FOLDER = "batches"
+"""Name of the folder beside the store."""
+
+_OPEN = ("to send", "sent")
+"""States of a batch whose answers are still awaited."""
+
 _FIRST_WAIT = 1.0
 _LONGEST_WAIT = 60.0
-"""Seconds between looks at a batch."""
-_FETCHES = 3
-"""Times that results are fetched which are shorter than the provider says."""
-_REFUSED = (400, 401, 403, 404, 413, 422)
-"""Statuses after which the provider holds nothing of what it was sent."""
-_FOLDER = "batches"
-_OPEN = ("to send", "sent")
+"""Seconds between looks at a batch; each wait is twice the one before."""
+
 _LONGEST_LOCK = 3600.0
 """Seconds that another process may take to send its batches."""
+
+_FETCHES = 3
+"""How often results are fetched that are shorter than the provider says."""
+
+_REFUSED = (400, 401, 403, 404, 413, 422)
+"""HTTP statuses after which the provider holds nothing of what it was sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +109,8 @@ class RemoteBatches:
         waiting = {}
         for job in jobs:
             if job.state in _OPEN:
-                for custom_id, count in self._lines(job):
-                    waiting[custom_id] = job.name, count
+                for custom_id, body in self._requests(job):
+                    waiting[custom_id] = job.name, body.get("n", 1)
         return waiting
 
     def results(self, jobs: Iterable[Job]) -> list[Path]:
@@ -110,41 +119,49 @@ class RemoteBatches:
 
     def new_file(self) -> Path:
         """Where the requests of the next batch go."""
-        self._make_folder()
+        inner_folder(self.folder.parent, self.folder.name)
         return self.folder / f"dhp-{uuid.uuid4().hex[:12]}.jsonl"
 
     def send(self, provider: str, parts: Sequence[Part], known: Collection[str]) -> set[str]:
-        """Put files of requests down as batches, and send them; returns their names.
+        """Put files of requests down as batches, and send them; returns the names of the batches.
 
-        Nothing is sent, and the files go, if another process has sent some of the requests meanwhile:
+        If another process has sent some of the requests meanwhile, nothing is sent and the files are removed.
         `known` are the names of the batches that were there when the files were begun.
         """
         with self._alone():
             sent_meanwhile: set[str] = set()
             for job in self.jobs():
                 if job.name not in known and job.state != "failed":
-                    sent_meanwhile.update(custom_id for custom_id, _ in self._lines(job))
+                    sent_meanwhile.update(custom_id for custom_id, _ in self._requests(job))
+
             made = []
             for part in parts:
                 about = part.path.stem, provider, part.model, part.endpoint, part.requests
                 made.append(Job(*about, time.time(), "to send"))
-            if sent_meanwhile and any(self._holds(job, sent_meanwhile) for job in made):
-                for part in parts:
-                    part.path.unlink()
-                    keys_file(part.path).unlink()
-                return set()
+
+            if sent_meanwhile:
+                wanted = {custom_id for job in made for custom_id, _ in self._requests(job)}
+                if wanted & sent_meanwhile:
+                    for part in parts:
+                        part.path.unlink()
+                        keys_file(part.path).unlink()
+                    return set()
+
+            # All are on disk before the first is sent: what a kill leaves unsent is sent by the next command.
             for job in made:
-                advice = (
-                    f"`batch` {provider} fetches the answers, dhp batch cancel {job.name} cancels the batch"
-                )
-                held: list[bytes] = []
-                for keyed in self._keys(job):
-                    held += map(bytes.fromhex, keyed["keys"].values())
-                self.store.hold(held, job.holder, advice)
+                self._hold(job)
                 self._keep(job)
-            for job in made:  # all are on disk first: what a stop leaves unsent is sent by the next command
+            for job in made:
                 self._send(job, open_provider(provider, job.endpoint))
         return {job.name for job in made}
+
+    def _hold(self, job: Job) -> None:
+        """Mark the samples of a batch in the store, so that a direct run does not ask for them."""
+        held: list[bytes] = []
+        for keyed in self._keys(job):
+            held += map(bytes.fromhex, keyed["keys"].values())
+        advice = f"`batch` {job.provider} fetches the answers, dhp batch cancel {job.name} cancels the batch"
+        self.store.hold(held, job.holder, advice)
 
     def wait(self, names: Collection[str]) -> None:
         """Wait until batches have ended; what was not sent is sent."""
@@ -169,11 +186,8 @@ class RemoteBatches:
         """
         with self._alone():
             job = next((j for j in self.jobs() if name in (j.name, j.batch)), None)
-            freed = self._freed(name) if job is None else None
-            if freed:
-                return freed
             if job is None:
-                raise InputError(f"batch '{name}': is not in {self.folder}; dhp batch list shows all batches")
+                return self._freed(name)
             if job.state not in _OPEN:
                 raise InputError(f"batch '{name}': is {job.state}; must be a running one")
             provider = open_provider(job.provider, job.endpoint)
@@ -189,13 +203,16 @@ class RemoteBatches:
             except BatchGone:
                 return self._give_up(job, "cancelled")
 
-    def _freed(self, name: str) -> Job | None:
-        """A batch that the store holds samples for, though its files are gone; they are free after that."""
+    def _freed(self, name: str) -> Job:
+        """A batch whose files are gone, while the store held samples for it; these are free after that.
+
+        Raises `InputError` if the store holds none.
+        """
         for provider in providers():
             job = Job(name, provider, "", "", 0, time.time(), "cancelled")
             if self.store.free(job.holder):
                 return job
-        return None
+        raise InputError(f"batch '{name}': is not in {self.folder}; dhp batch list shows all batches")
 
     def _give_up(self, job: Job, state: str) -> Job:
         """Let its requests be sent again."""
@@ -210,56 +227,37 @@ class RemoteBatches:
     def _results(self, job: Job) -> Path:
         return self.folder / f"{job.name}.results.jsonl"
 
-    def _holds(self, job: Job, custom_ids: Collection[str]) -> bool:
-        """Whether any of these requests is in a batch."""
-        return any(custom_id in custom_ids for custom_id, _ in self._lines(job))
-
-    def _lines(self, job: Job) -> Iterator[tuple[str, int]]:
-        """custom_id and samples of each request."""
-        for custom_id, body in self._requests(job):
-            yield custom_id, body.get("n", 1)
-
     def _requests(self, job: Job) -> Iterator[tuple[str, dict[str, Any]]]:
         """custom_id and body of each request."""
-        path = self.folder / f"{job.name}.jsonl"
-        with self._readable(job, path), path.open("rb") as lines:
-            for raw in lines:
-                line = json.loads(raw)
-                yield line["custom_id"], line["body"]
+        for line in self._lines(job, self.folder / f"{job.name}.jsonl"):
+            yield line["custom_id"], line["body"]
 
     def _keys(self, job: Job) -> Iterator[dict[str, Any]]:
-        """Run and keys of each request."""
-        path = keys_file(self.folder / f"{job.name}.jsonl")
-        with self._readable(job, path), path.open("rb") as lines:
-            for raw in lines:
-                keyed = json.loads(raw)
-                yield {"run": keyed["run"], "keys": keyed["keys"]}
+        """Run and keys of each request, see `keys_file`."""
+        return self._lines(job, keys_file(self.folder / f"{job.name}.jsonl"))
 
-    @contextmanager
-    def _readable(self, job: Job, path: Path) -> Iterator[None]:
+    def _lines(self, job: Job, path: Path) -> Iterator[dict[str, Any]]:
+        """The lines of a file of the batch; raises `InputError` if it is gone or broken."""
         try:
-            yield
-        except (OSError, ValueError, KeyError) as e:
+            with path.open("rb") as lines:
+                yield from map(json.loads, lines)
+        except (OSError, ValueError) as e:
             raise InputError(
                 f"{path}: the requests of {job.place} cannot be read ({reason(e)}); restore the file, or "
                 f"cancel them by dhp batch cancel {job.name}"
             ) from None
 
-    def _make_folder(self) -> None:
-        inner_folder(self.folder.parent, self.folder.name)
-
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """One process at a time; a kill lets the next one in."""
-        self._make_folder()
+        inner_folder(self.folder.parent, self.folder.name)
         path = self.folder / "lock"
         check_place(path)
         try:
-            lock = sqlite3.connect(path, timeout=_LONGEST_LOCK, isolation_level=None)
-            lock.execute("BEGIN EXCLUSIVE")
-        except sqlite3.Error as e:
+            lock = FileLock(path).acquire(timeout=_LONGEST_LOCK)
+        except (Timeout, OSError, NotImplementedError) as e:
             raise InputError(f"{path}: cannot be locked ({reason(e)})") from None
-        with closing(lock):
+        with lock:
             yield
 
     def _find(self, job: Job, provider: Provider) -> str | None:
@@ -282,15 +280,8 @@ class RemoteBatches:
     def _fetch(self, job: Job, printed: dict[str, str]) -> None:
         """Look at a batch; if it has ended, its results are on disk after that."""
         provider = open_provider(job.provider, job.endpoint)
-        if job.state == "to send":  # stopped between sending and writing that down, or before
-            with self._alone():
-                job = next(j for j in self.jobs() if j.name == job.name)
-                if job.state == "to send":
-                    batch = self._find(job, provider)
-                    if batch:
-                        job = self._keep(replace(job, state="sent", batch=batch))
-                    else:
-                        job = self._send(job, provider)
+        if job.state == "to send":
+            job = self._send_late(job, provider)
         state = _call(job, lambda: provider.state(job.batch))
         if state.failed:
             self._give_up(job, "failed")
@@ -301,6 +292,18 @@ class RemoteBatches:
         if state.ended:
             self._check(self._collect(job, provider, state))
 
+    def _send_late(self, job: Job, provider: Provider) -> Job:
+        """Send a batch whose command was stopped between sending it and writing that down, or before."""
+        with self._alone():
+            # Another process may have sent it while this one waited for the lock.
+            job = next(other for other in self.jobs() if other.name == job.name)
+            if job.state != "to send":
+                return job
+            batch = self._find(job, provider)
+            if batch is None:
+                return self._send(job, provider)
+            return self._keep(replace(job, state="sent", batch=batch))
+
     def _collect(self, job: Job, provider: Provider, state: State | None = None) -> Job:
         """Write the results of a batch that has ended, and store its replies.
 
@@ -309,48 +312,56 @@ class RemoteBatches:
         """
         least = job.requests if state and state.every else 0
         answers = state.answers if state else 0
-        for fetch in range(1, _FETCHES + 1):
+        for _ in range(_FETCHES):
             results, came = self._fetch_results(job, provider)
             if results >= least and came >= answers:
                 break
-            if fetch == _FETCHES:
-                self._results(job).unlink()
-                lacking = f"{came:,} of {answers:,} answers" if answers else f"{results:,} of {least:,} lines"
-                raise StoppedEarly(
-                    f"{job.place}: its results hold {lacking}; repeat the command to fetch them again, or "
-                    f"take what is there by dhp batch cancel {job.name}"
-                )
             time.sleep(_FIRST_WAIT)
+        else:
+            self._results(job).unlink()
+            lacking = f"{came:,} of {answers:,} answers" if answers else f"{results:,} of {least:,} lines"
+            raise StoppedEarly(
+                f"{job.place}: its results hold {lacking}; repeat the command to fetch them again, or "
+                f"take what is there by dhp batch cancel {job.name}"
+            )
         whole = self._store_replies(job)
         self.store.free(job.holder)
         return self._keep(replace(job, state="stored" if whole else "ended"))
 
     def _fetch_results(self, job: Job, provider: Provider) -> tuple[int, int]:
         """Write the results of a batch; returns how many there are, and how many of them are answers."""
-        counts: Counter[bool] = Counter()
+        results = answers = 0
 
         def lines() -> Iterator[str]:
-            results = _call(job, lambda: iter(provider.results(job.batch)))
-            while (line := _call(job, lambda: next(results, None))) is not None:
+            nonlocal results, answers
+            fetched = _call(job, lambda: iter(provider.results(job.batch)))
+            # Each step may ask the provider for more, so each is a call that may fail.
+            line = _call(job, lambda: next(fetched, None))
+            while line is not None:
+                results += 1
                 response = line.get("response")
-                counts[isinstance(response, dict) and response.get("status_code") == 200] += 1
+                answers += isinstance(response, dict) and response.get("status_code") == 200
                 yield json.dumps(line) + "\n"
+                line = _call(job, lambda: next(fetched, None))
 
         write_lines(self._results(job), lines())
-        return counts.total(), counts[True]
+        return results, answers
 
     def _store_replies(self, job: Job) -> bool:
-        """Whether there is a reply to each sample; those that there are go into the store."""
+        """Put the replies of a batch into the store; returns whether there is one to each sample."""
         results = BatchResults([self._results(job)], from_user=False)
         whole = True
+        # The two files have a line each for the same requests, in the same order.
         for (custom_id, body), keyed in zip(self._requests(job), self._keys(job), strict=True):
             keys = {int(sample): bytes.fromhex(key) for sample, key in keyed["keys"].items()}
-            came: Sequence[Reply] | Failure | None = None
+            replies: dict[int, Reply] = {}
             if custom_id in results:
                 with suppress(InputError):  # of a refused parameter; the next round tells it
                     came = results.read(custom_id, body)
-            replies = dict(zip(keys, came, strict=False)) if isinstance(came, list) else {}
-            whole = whole and len(replies) == len(keys)
+                    if isinstance(came, list):
+                        replies = dict(zip(keys, came, strict=False))
+            if len(replies) < len(keys):
+                whole = False
             self.store.add(rows(keys, job.model, job.endpoint, replies, keyed["run"]))
         return whole
 
@@ -362,20 +373,21 @@ class RemoteBatches:
         """
         kinds: Counter[str] = Counter()
         refused: set[str] = set()
-        fields = {custom_id: tuple(body) for custom_id, body in self._requests(job)}
-        lacking = set(fields)
+        # Names of fields alone, as the bodies of a batch may be hundreds of megabytes.
+        lacking = {custom_id: tuple(body) for custom_id, body in self._requests(job)}
         with self._results(job).open("rb") as lines:
             for raw in lines:
                 result = read_result_line(job.place, raw)
-                if result.custom_id in lacking:
-                    lacking.discard(result.custom_id)
-                    if result.problem is None:
-                        continue
-                    kinds.update([result.kind])
-                    parameter = result.problem.parameter(fields[result.custom_id])
-                    refused.update([parameter] if parameter else [])
+                fields = lacking.pop(result.custom_id, None)
+                if fields is None or result.problem is None:
+                    continue
+                kinds[result.kind] += 1
+                parameter = result.problem.parameter(fields)
+                if parameter:
+                    refused.add(parameter)
         if lacking:
             kinds["without a result"] = len(lacking)
+
         counts = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
         if kinds:
             _say(f"{job.place}: of {job.requests:,} requests failed {counts}")

@@ -65,10 +65,11 @@ class Provider(Protocol):
         ...
 
 
+_LATEST = 1000
+"""Batches that are looked through for a lost one, the newest first."""
+
 _OPENAI_ENDED = ("completed", "expired", "cancelled", "failed")
 _OPENAI_TAG = "dhp"
-_OPENAI_LATEST = 1000
-"""Batches that are looked through for a lost one."""
 
 
 class OpenAIBatches:
@@ -94,7 +95,7 @@ class OpenAIBatches:
         return batch.id
 
     def find(self, tag: str, count: int, since: float, known: Collection[str]) -> str | None:
-        for batch in itertools.islice(self._client.batches.list(limit=100), _OPENAI_LATEST):
+        for batch in itertools.islice(self._client.batches.list(limit=100), _LATEST):
             if (batch.metadata or {}).get(_OPENAI_TAG) == tag:
                 return batch.id
         return None
@@ -140,7 +141,6 @@ _ANTHROPIC_FINISH = {
 }
 _ANTHROPIC_STATUS = {"invalid_request_error": 400, "authentication_error": 401, "not_found_error": 404}
 """Kinds of errors with the status that means the same; others may pass."""
-_ANTHROPIC_LATEST = 100
 _SKEW = 60.0
 """Seconds by which the clock here may be ahead of that there."""
 
@@ -161,18 +161,17 @@ class AnthropicBatches:
         return str(once.messages.batches.create(requests=requests).id)
 
     def find(self, tag: str, count: int, since: float, known: Collection[str]) -> str | None:
-        for batch in itertools.islice(self._client.messages.batches.list(limit=100), _ANTHROPIC_LATEST):
-            numbers = batch.request_counts
-            total = sum(getattr(numbers, name) for name in _ANTHROPIC_COUNTS)
-            if since - _SKEW <= batch.created_at.timestamp() and total == count and batch.id not in known:
+        for batch in itertools.islice(self._client.messages.batches.list(limit=100), _LATEST):
+            is_newer = batch.created_at.timestamp() >= since - _SKEW
+            if is_newer and _anthropic_total(batch) == count and batch.id not in known:
                 return str(batch.id)
         return None
 
     def state(self, batch: str) -> State:
         remote = self._client.messages.batches.retrieve(batch)
-        total = sum(getattr(remote.request_counts, name) for name in _ANTHROPIC_COUNTS)
-        progress = f"{remote.processing_status}, {remote.request_counts.succeeded} of {total} answered"
-        return State(progress, remote.processing_status == "ended", answers=remote.request_counts.succeeded)
+        status, answers = remote.processing_status, remote.request_counts.succeeded
+        progress = f"{status}, {answers} of {_anthropic_total(remote)} answered"
+        return State(progress, status == "ended", answers=answers)
 
     def results(self, batch: str) -> Iterator[Mapping[str, Any]]:
         named = self._client.messages.batches.retrieve(batch).results_url or ""
@@ -185,7 +184,11 @@ class AnthropicBatches:
         self._client.messages.batches.cancel(batch)
 
 
-_ANTHROPIC_COUNTS = ("processing", "succeeded", "errored", "canceled", "expired")
+def _anthropic_total(batch: Any) -> int:
+    """Number of requests of a batch."""
+    counts = batch.request_counts
+    states = counts.processing, counts.succeeded, counts.errored, counts.canceled, counts.expired
+    return sum(states)
 
 
 def _anthropic_request(line: Mapping[str, Any]) -> dict[str, Any]:
@@ -233,7 +236,6 @@ _GEMINI_RUNNING = ("QUEUED", "PENDING", "RUNNING", "CANCELLING", "PAUSED", "UPDA
 _GEMINI_FINISH = {"STOP": "stop", "MAX_TOKENS": "length"}
 _GEMINI_STATUS = {400: 400, 401: 401, 403: 403, 404: 404, 3: 400, 5: 404}
 """Codes of errors that would come again, of HTTP or of gRPC, with the status of HTTP; others may pass."""
-_GEMINI_LATEST = 1000
 _GEMINI_NAMES = {
     "temperature": "temperature",
     "top_p": "topP",
@@ -273,7 +275,7 @@ class GeminiBatches:
         )
 
     def find(self, tag: str, count: int, since: float, known: Collection[str]) -> str | None:
-        for batch in itertools.islice(self._client.batches.list(), _GEMINI_LATEST):
+        for batch in itertools.islice(self._client.batches.list(), _LATEST):
             if batch.display_name == tag:
                 return str(batch.name)
         return None
@@ -412,11 +414,6 @@ GEMINI = BatchProvider(
 def providers() -> dict[str, BatchProvider]:
     """Name -> each provider that a plug-in offers."""
     return {name: load_target(target) for name, target in offered("batch_providers").items()}
-
-
-def takes_many(name: str) -> bool:
-    """Whether one request to a provider may ask for several samples."""
-    return providers()[name].multi_sample
 
 
 def check_provider(name: str) -> None:

@@ -32,10 +32,14 @@ from dhp.llm.records import Failure, Reply
 from dhp.llm.store import Store
 
 _LONGEST_KIND = 80
+"""Characters of a server's message that tell one kind of error from another."""
+
 _SHOWN_KINDS = 3
+"""Kinds of errors that a note names."""
+
 _ALLOWED = "allowed: files with the results of batches, one JSON object per line"
 _VERSION = re.compile(r"[-@:_]v?\d{1,8}([-._]\d{1,4})*")
-"""What providers add to the name of a model: a date or a number."""
+"""What providers add to the name of a model, a date or a number: `-2024-07-18`, `-0125`, `:1.5`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +54,8 @@ class ResultLine:
 
     @property
     def kind(self) -> str:
-        """The problem in a few words, the same for all of its kind."""
-        if self.problem is None:
-            return ""
+        """The problem in a few words, which are the same for all problems of its kind."""
+        assert self.problem is not None
         if self.problem.status == 0:
             return self.problem.code or "no answer"
         return shortened(self.problem.reason, _LONGEST_KIND)
@@ -73,23 +76,30 @@ def read_result_line(place: str, raw: bytes) -> ResultLine:
         )
     if not fits or not ("response" in data or "error" in data):
         raise InputError(f"{place}: is not a result of a batch; must have custom_id, with response or error")
+    custom_id = data["custom_id"]
     response = data.get("response")
     response = response if isinstance(response, dict) else {}
     status, body = response.get("status_code"), response.get("body")
+
     if status == 200 and isinstance(body, dict) and not data.get("error"):
-        fault = None if holds_answer(body) else problem_inside(json.dumps(body).encode())
-        if fault is None and not holds_answer(body):
-            fault = Problem(0, "", "without an answer that can be read", "")
-        return ResultLine(data["custom_id"], body if fault is None else None, fault)
+        if holds_answer(body):
+            return ResultLine(custom_id, body, None)
+        # Some servers report an error inside a body of status 200.
+        inside = problem_inside(json.dumps(body).encode())
+        unread = Problem(0, "", "without an answer that can be read", "")
+        return ResultLine(custom_id, None, inside or unread)
+
     error = data.get("error") or body or {}
-    error = error if isinstance(error, dict) and "error" in error else {"error": error}
-    status = status if isinstance(status, int) and status != 200 else 0
-    return ResultLine(data["custom_id"], None, read_problem(status, json.dumps(error).encode()))
+    if not (isinstance(error, dict) and "error" in error):  # vLLM writes the inner object alone
+        error = {"error": error}
+    if not isinstance(status, int) or status == 200:
+        status = 0
+    return ResultLine(custom_id, None, read_problem(status, json.dumps(error).encode()))
 
 
 @dataclass(frozen=True, slots=True)
 class _ResultPlace:
-    """Position and priority of a result in its file."""
+    """Where a result stands in its file, and how it ranks among results of the same request."""
 
     path: Path
     line: int
@@ -197,7 +207,8 @@ class BatchResults:
                     if result.problem is None:
                         answered += 1
                     else:
-                        kinds.update([result.kind])
+                        kinds[result.kind] += 1
+
                     weight = _weight(result.problem)
                     before = self._lines.get(result.custom_id)
                     if before is not None and before.weight == weight == _ANSWERED:
@@ -243,10 +254,10 @@ class BatchResults:
 
 
 _ANSWERED, _REFUSED, _TEMPORARY = 2, 1, 0
+"""Priorities of results: of several results of one request that with the highest counts."""
 
 
 def _weight(problem: Problem | None) -> int:
-    """Which result of a request counts: an answer before a permanent refusal before a temporary error."""
     if problem is None:
         return _ANSWERED
     return _TEMPORARY if _may_pass(problem) else _REFUSED
@@ -254,8 +265,9 @@ def _weight(problem: Problem | None) -> int:
 
 def _may_pass(problem: Problem) -> bool:
     """Whether the same request may be answered another time."""
-    passing = problem.status == 0 or problem.transient or problem.wrong_key or problem.no_model
-    return passing or problem.out_of_money
+    if problem.status == 0:  # the batch ended before the request was reached
+        return True
+    return problem.transient or problem.wrong_key or problem.no_model or problem.out_of_money
 
 
 def result_files(patterns: Sequence[str | Path]) -> list[Path]:
@@ -277,17 +289,27 @@ def result_files(patterns: Sequence[str | Path]) -> list[Path]:
 
 def same_model(answered_by: str, asked: str) -> bool:
     """Whether two names may mean one model: servers add a date, or leave out whose it is."""
-    names = (re.sub("[-:]latest$", "", name.rpartition("/")[2].lower()) for name in (answered_by, asked))
-    short, long = sorted(names, key=len)
-    return long.startswith(short) and bool(long == short or _VERSION.fullmatch(long[len(short) :]))
+    short, long = sorted((_bare_name(answered_by), _bare_name(asked)), key=len)
+    if not long.startswith(short):
+        return False
+    added = long.removeprefix(short)
+    return not added or _VERSION.fullmatch(added) is not None
+
+
+def _bare_name(model: str) -> str:
+    """A model's name without whose it is: "mistral-large" for "mistralai/Mistral-Large-latest"."""
+    return re.sub("[-:]latest$", "", model.rpartition("/")[2].lower())
 
 
 def _say(path: Path, answered: int, kinds: Counter[str], duplicates: int) -> None:
+    """Log what a file holds, if there is anything beside answers."""
     parts = [f"{answered:,} answers"]
     if kinds:
         shown = [f"{count:,} {kind}" for kind, count in kinds.most_common(_SHOWN_KINDS)]
-        shown += ["and others"] if len(kinds) > _SHOWN_KINDS else []
+        if len(kinds) > _SHOWN_KINDS:
+            shown.append("and others")
         parts.append(f"{kinds.total():,} errors ({', '.join(shown)})")
-    parts += [f"{duplicates:,} lines twice, of which the first counts"] if duplicates else []
+    if duplicates:
+        parts.append(f"{duplicates:,} lines twice, of which the first counts")
     if kinds or duplicates:
         logging.getLogger("dhp").warning("%s: %s", path, ", ".join(parts))

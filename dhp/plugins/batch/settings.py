@@ -58,9 +58,9 @@ class BatchSettings(Checked):
         """Whether one request may ask for several samples."""
         if self.batch is None:
             return True
-        from dhp.plugins.batch.providers import takes_many
+        from dhp.plugins.batch.providers import providers
 
-        return takes_many(self.batch)
+        return providers()[self.batch].multi_sample
 
     @property
     def discounted(self) -> bool:
