@@ -10,7 +10,8 @@ from dhp.core.files import opened, read_json
 from dhp.core.tables import TABLE_SUFFIXES, Row, Table, read_table, table
 from dhp.loaders.inspect_log import LOG_SUFFIX, read_eval_file
 from dhp.loaders.memory import Rows, rows_table
-from dhp.plugins.conversations.formats import INPUT, inner
+from dhp.loaders.telemetry import records
+from dhp.plugins.conversations.formats import INPUT
 
 _KEYS = ("messages", "turns", "observations", "traceId", "trace_id")
 _LONGEST_LINE = 2**24
@@ -58,11 +59,7 @@ def _entries(data: Any) -> Sequence[Any]:
     if not isinstance(data, dict):
         return []
     if "resourceSpans" in data:
-        spans = []
-        for resource in inner(data, "resourceSpans"):
-            for scope in inner(resource, "scopeSpans"):
-                spans += inner(scope, "spans")
-        return spans
+        return list(records([data]))
     run = data.get("testRunData", data)
     for key in ("samples", "data", "conversationalTestCases", "conversational_test_cases", "goldens"):
         if isinstance(run, dict) and isinstance(run.get(key), list) and run[key]:

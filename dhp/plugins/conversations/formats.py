@@ -12,6 +12,7 @@ from typing import Any
 from dhp.core.errors import InputError
 from dhp.core.files import parse_json
 from dhp.core.tables import Row, Table, as_text
+from dhp.loaders.telemetry import attributes
 from dhp.plugins.conversations.conversation import Call, Turn, Turns
 from dhp.plugins.conversations.messages import (
     arguments_text,
@@ -42,12 +43,6 @@ class Found:
 
 Reader = Callable[[Sequence[Row], Mapping[str, str]], Iterator[Found]]
 """Rows, and our names -> their columns."""
-
-
-def inner(data: Any, key: str) -> list[Any]:
-    """The list under a key; empty without one."""
-    value = data.get(key) if isinstance(data, dict) else None
-    return value if isinstance(value, list) else []
 
 
 def _value(row: Row, *columns: str) -> Any:
@@ -141,7 +136,7 @@ def of_spans(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Found]:
     """OpenTelemetry GenAI: of each conversation the span that holds most of it."""
     longest: dict[str, tuple[list[Any], Row]] = {}
     for row in rows:
-        values = attributes(row)
+        values = attributes(row.values)
         if INPUT not in values:
             continue
         messages = [*_listed(row, values, INPUT), *_listed(row, values, _OUTPUT)]
@@ -155,26 +150,6 @@ def of_spans(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Found]:
     for name, (messages, row) in longest.items():
         place = f"{row.place}: {INPUT}"
         yield Found(None if name == row.place else name, read_messages(place, messages), row)
-
-
-def attributes(row: Row) -> Mapping[str, Any]:
-    """The attributes of a span: columns, an object, or a list of OTLP's keys and values."""
-    value = row.values.get("attributes")
-    if isinstance(value, list):
-        return {str(e.get("key")): _plain(e.get("value")) for e in value if isinstance(e, dict)}
-    return value if isinstance(value, Mapping) else row.values
-
-
-def _plain(value: Any) -> Any:
-    """A value of OTLP's JSON as plain JSON."""
-    if not isinstance(value, dict):
-        return value
-    if isinstance(value.get("arrayValue"), dict):
-        return [_plain(each) for each in inner(value["arrayValue"], "values") if isinstance(each, dict)]
-    if isinstance(value.get("kvlistValue"), dict):
-        pairs = [each for each in inner(value["kvlistValue"], "values") if isinstance(each, dict)]
-        return {str(each.get("key")): _plain(each.get("value")) for each in pairs}
-    return next(iter(value.values()), None)
 
 
 def _listed(row: Row, values: Mapping[str, Any], name: str) -> list[Any]:
@@ -219,8 +194,8 @@ def _said_before(generation: Row) -> list[Any]:
 
 def _given(output: Any) -> list[Any]:
     """The output of a generation as messages."""
-    choices = inner(output, "choices")
-    if choices:
+    choices = output.get("choices") if isinstance(output, dict) else None
+    if isinstance(choices, list) and choices:  # a whole answer of OpenAI's
         output = [choices[0].get("message")] if isinstance(choices[0], dict) else []
     if isinstance(output, list):
         return output
@@ -236,7 +211,7 @@ def reader_of(rows: Table, fields: Mapping[str, str]) -> Reader | None:
         return of_messages
     if rows.has("turns"):
         return of_turns
-    if any(INPUT in attributes(row) for row in rows.rows[:50]):
+    if any(INPUT in attributes(row.values) for row in rows.rows[:50]):
         return of_spans
     is_observation = rows.has("type") and (rows.has("traceId") or rows.has("trace_id"))
     if is_observation or isinstance(first.values.get("observations"), list):

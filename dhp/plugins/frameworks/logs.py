@@ -90,7 +90,6 @@ def log_dataset(
     *,
     task: str | Task | None = None,
     fields: Mapping[str, str] = {},
-    suite: str | None = None,
     language: str | None = None,
 ) -> Dataset:
     """The inputs and outputs of a stored log as a dataset whose originals are the outputs.
@@ -105,8 +104,6 @@ def log_dataset(
     fields
         `input`, `output`, `reference`, `context` or `id` -> the column, or the path into an entry, where it
         stands.
-    suite
-        How the texts are degraded; default: `general`.
     language
         Code of the language of the outputs, such as `en`; perturbers for one language need it.
 
@@ -129,14 +126,9 @@ def log_dataset(
     with_context = all("context" in entry for entry in entries)
     known = task if isinstance(task, Task) else read_task(task or ("rag" if with_context else "instruction"))
     examples = tuple(_example(entry, known) for entry in entries)
-    chosen = read_suite(suite or GENERAL_SUITE)
-    dataset = Dataset(file.name, examples, known, chosen, examples, notes=(PRODUCTION,))
+    suite = read_suite(GENERAL_SUITE)
+    dataset = Dataset(file.name, examples, known, suite, examples, notes=(PRODUCTION,))
     return dataset.in_languages(None, language)
-
-
-def is_inspect_log(path: str | Path) -> bool:
-    """Whether a file is a log of inspect_ai, whose scorers can be made anew."""
-    return log_kind(Path(path)) == "inspect_ai"
 
 
 def is_log_table(path: str | Path, fields: Mapping[str, str]) -> bool:

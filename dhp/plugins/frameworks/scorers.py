@@ -9,6 +9,7 @@ import copy
 import inspect
 from collections.abc import Collection, Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from dhp.core.errors import InputError, require
@@ -22,7 +23,7 @@ from dhp.judge.adapters.adapter import (
     is_of,
     made_without_arguments,
 )
-from dhp.plugins.frameworks.logs import is_inspect_log
+from dhp.plugins.frameworks.log_forms import log_kind
 
 
 def adapt_autoevals(scorer: Any) -> Adapter | None:
@@ -180,7 +181,7 @@ def graded(value: object) -> object:
 
 def log_scorers(log: str) -> list[object] | None:
     """The scorers that a log names, made anew by the package; None for another file."""
-    if not is_inspect_log(log):
+    if log_kind(Path(log)) != "inspect_ai":
         return None
     require("inspect-ai", purpose=f"{log}: scoring by the scorers of the log")
     try:

@@ -13,7 +13,7 @@ from dhp.core import files
 from dhp.core.errors import InputError
 from dhp.core.records import Example
 from dhp.loaders.resolve import resolve_datasets
-from dhp.plugins.frameworks.logs import is_inspect_log, log_dataset
+from dhp.plugins.frameworks.logs import log_dataset
 
 TEXT = "Paris is the capital. It is old."
 
@@ -67,7 +67,6 @@ def test_inspect_logs(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert (found.task.task, found.suite and found.suite.suite) == ("instruction", "general")
     assert "production texts" in found.notes[0]
     assert "4 entries, left out: 1 of further epochs, 1 without output" in caplog.text
-    assert is_inspect_log(tmp_path / "a.json")
     odd = inspect_log(samples=[{"id": 1, "epoch": 1e999, "input": "Who?", "output": {"completion": TEXT}}])
     with pytest.raises(InputError, match=r"a\.json: .*1: epoch 'inf'; must be a whole number"):
         log_dataset(written(tmp_path, "a.json", odd))
