@@ -1,10 +1,8 @@
 """Perturbers, and the decorator that makes one from a function."""
 
-import importlib
 import inspect
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from dhp.core.checks import check_number, check_value
@@ -133,14 +131,6 @@ class Perturber:
             )
         return self.function(*args, **keywords)
 
-    def __reduce__(self) -> Any:
-        """Sent to another process by its name, where it has one: its function is hidden behind it."""
-        module = getattr(self.function, "__module__", "")
-        name = getattr(self.function, "__name__", "")
-        if module != "__main__" and getattr(sys.modules.get(module), name, None) is self:
-            return _named, (module, name)
-        return Perturber, tuple(getattr(self, each.name) for each in fields(self))
-
     def language_fault(self, language: str | None, *, by_suite: bool = True) -> str | None:
         """Why it cannot degrade a text in this language (None: not known); None if it can.
 
@@ -217,11 +207,6 @@ class Perturber:
         doses = [name for name in DOSES if name in known and known[name].default is None]
         if len(doses) > 1 and len(set(doses) & set(params)) != 1:
             raise InputError(f"{place}: give exactly one of the parameters {' and '.join(doses)}")
-
-
-def _named(module: str, name: str) -> Perturber:
-    known: Perturber = getattr(importlib.import_module(module), name)
-    return known
 
 
 @near_keywords

@@ -17,9 +17,8 @@ from dhp.core.markdown import masked
 from dhp.core.seeding import drawn
 from dhp.core.specs import Spec
 from dhp.core.words import word_spans
+from dhp.perturb.edits import Span
 
-Span = tuple[int, int]
-"""(start, end)."""
 PUNCTUATION = string.punctuation.replace("_", "") + "“”‘’„«»…—–¿¡、，。！？；：（）《》〈〉【】।॥؟،؛"
 """Punctuation that stays where it is when words move."""
 STOPS = ".,;:!?…。，、；：！？"

@@ -6,6 +6,7 @@ random order; those of a smaller dose are the first of a larger one.
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import zip_longest
 from random import Random
 
 from dhp.core.errors import NotApplicable
@@ -42,7 +43,10 @@ def wrong_names(text: FactText, table: FactTable, rng: Random) -> Sequence[Chang
     stated = [name for name in written if text.states_name(name)]
     if not stated:
         raise NotApplicable("no name that the source has" if written else "no name")
-    taken, changes = f"{text.evidence_in_small_letters}\n{text.text.lower()}", list[Change]()
+
+    # A borrowed name that the source, the text or an earlier change has would not be wrong.
+    taken = f"{text.evidence_in_small_letters}\n{text.text.lower()}"
+    changes = list[Change]()
     for old in shuffled(stated, rng):
         new = names.borrowed(old, text.text, taken, rng)
         if new is not None:
@@ -64,25 +68,33 @@ def exchanged_names(text: FactText, table: FactTable, rng: Random) -> Sequence[C
 
     def other_of(old: str, candidates: Iterable[str]) -> list[str]:
         kind = names.kind(old)
-        return [n for n in candidates if n not in used and names.kind(n) == kind and not _share(n, [old])]
+        alike = list[str]()
+        for name in candidates:
+            if name not in used and names.kind(name) == kind and not _share(name, [old]):
+                alike.append(name)
+        return alike
 
+    # First pairs of names that are both in the text.
     for place, old in enumerate(left):
         alike = other_of(old, left[place + 1 :]) if old not in used else []
         other = next((name for name in alike if _stand_apart(text.text, old, name)), None)
         if other is not None:
             used |= {old, other}
             changes.append(names.renaming(text.prose, {old: other, other: old}))
+
+    # A name that is left over becomes one that only the source has.
     for old in left:
         elsewhere = other_of(old, table.source_names(text)) if old not in used else []
-        free = [
-            name
-            for name in elsewhere
-            if name not in text.text and not _share(name, stated) and not _belong(text.evidence, old, name)
-        ]
+        free = list[str]()
+        for name in elsewhere:
+            is_new = name not in text.text and not _share(name, stated)
+            if is_new and not _belong(text.evidence, old, name):
+                free.append(name)
         if free:
             other = free[int(rng.random() * len(free))]
             used |= {old, other}
             changes.append(names.renaming(text.prose, {old: other}))
+
     if not changes and table.persons.chosen(text.persons, rng):
         changes = [text.other_sex]
     reason = "no name that the source has" if names.of(text.prose) else "no name"
@@ -91,6 +103,7 @@ def exchanged_names(text: FactText, table: FactTable, rng: Random) -> Sequence[C
 
 _BESIDE = 8
 """Characters between two names that belong together, at most."""
+# "Lyon, France", "Anna Miller of Leeds", "Smith (Labour"
 _BETWEEN = re.compile(r"\W{1,3}(?:(?:in|of|as|for|and) )?")
 
 
@@ -117,38 +130,29 @@ def _stand_apart(text: str, one: str, other: str) -> bool:
     return any((one in part) != (other in part) for part in re.split(r"(?<=[.!?。！？])\s*", text))
 
 
-def near_numbers(text: FactText, table: FactTable, rng: Random) -> Sequence[Change]:
-    """Numbers become others within a fifth of their value."""
-    return _numbers(text, table, rng, is_far=False)
-
-
-def far_numbers(text: FactText, table: FactTable, rng: Random) -> Sequence[Change]:
-    """Numbers become others that are more than half away."""
-    return _numbers(text, table, rng, is_far=True)
-
-
 _FEW = 2
 """Numbers put in before one from which it differs: "1, 9, 9, 9" shows."""
 
 
-def _numbers(text: FactText, table: FactTable, rng: Random, *, is_far: bool) -> Sequence[Change]:
-    """Those that the source has, in digits and words; if it has none at all, those of the text.
+def wrong_numbers(text: FactText, table: FactTable, rng: Random, *, is_far: bool = False) -> Sequence[Change]:
+    """Numbers that the source has, in digits and words; if it has none at all, those of the text.
 
-    What no source contradicts is wrong only if it is far from the truth.
+    They become others within a fifth of their value, or more than half away with `is_far`. What no source
+    contradicts is wrong only if it is far from the truth.
     """
     changes, in_digits = list[Change](), text.stated_numbers
+    months, far_away = text.lists.months.split(), is_far or text.has_no_digits
     for number in in_digits:
+        meaning = Meaning.of(number, months, is_far=far_away)
+        # Neither a number that stands near nor one that was just put in: "from 4 to 4" shows.
+        near = DIGITS.findall(beside(text.prose, *number.span()))
         made = [change[-1][2] for change in changes[-_FEW:]]
-        new = other_number(
-            number[0],
-            table.numbers,
-            rng,
-            Meaning.of(number, text.lists.months.split(), is_far=is_far or text.has_no_digits),
-            taken=[*DIGITS.findall(beside(text.prose, *number.span())), *made],
-            within=in_order(number),
-        )
+        within = in_order(number)
+        new = other_number(number[0], table.numbers, rng, meaning, taken=[*near, *made], within=within)
         if new is not None:
             changes.append(((*number.span(), new),))
+
+    # Numbers in words are in a list; what stands in the text in digits decides which reason is given.
     in_words, reason = _exchanged(text, table, rng, ("numbers",), "number")
     if in_digits:
         reason = "no number whose change would not stand out"
@@ -182,6 +186,7 @@ def _exchanged(
     """Words of lists with another one of their group in their place, and why there is none."""
     if not any(word.of in listed for word in text.words):
         return [], f"no {what}"
+
     places = text.places(listed)
     reason = f"no {what} whose change would not stand out" if places else f"no {what} that the source has"
     return [(edit,) for edit in table.words(listed).chosen(places, rng)], reason
@@ -195,20 +200,63 @@ def denials(text: FactText, table: FactTable, rng: Random) -> Sequence[Change]:
     """
     places = text.denials
     reason = "no negation that would not stand out" if places else "no clause to deny"
-    apostrophe = "’" if "’" in text.text else "'" if "'" in text.text else table.apostrophe
-    edits = [(a, b, new.replace("'", apostrophe)) for a, b, new in table.denials.chosen(places, rng)]
-    return _needed([(edit,) for edit in edits], reason)
+    # The apostrophe of "isn't" is that of the text, or of the table if the text has none.
+    apostrophe = table.apostrophe
+    for mark in ("'", "’"):
+        if mark in text.text:
+            apostrophe = mark
+
+    changes = list[Change]()
+    for start, end, new in table.denials.chosen(places, rng):
+        changes.append(((start, end, new.replace("'", apostrophe)),))
+    return _needed(changes, reason)
 
 
 KINDS: Mapping[str, Kind] = {
     "wrong_names": wrong_names,
     "exchanged_names": exchanged_names,
-    "wrong_numbers": near_numbers,
+    "wrong_numbers": wrong_numbers,
     "wrong_dates": wrong_dates,
     "negation": denials,
     "opposites": opposites,
 }
 """Perturber -> the wrong facts that it makes."""
+
+
+def wrong_entities(text: FactText, table: FactTable, rng: Random) -> Sequence[Change]:
+    """`k` names, numbers, dates or units, or a `share` of them, are others than in the source, names first.
+
+    Names are borrowed from another text. Those of a smaller dose are among those of a larger one.
+    """
+    changes = list[Change]()
+    for of_kind in _by_kind(text, table, rng, (wrong_names, wrong_numbers, wrong_dates)):
+        changes += of_kind
+    return _needed(changes, "no name, number, date or unit that could be changed")
+
+
+def wrong_facts(text: FactText, table: FactTable, rng: Random) -> Sequence[Change]:
+    """`k` facts of a text are wrong, or a `share` of them, of as many kinds as it has.
+
+    Names, numbers, dates, negation and opposites. Those of a smaller dose are among those of a larger one.
+    """
+    # One change of each kind in turn, in a random order of kinds, so that small doses have several kinds.
+    changes = list[Change]()
+    for turn in zip_longest(*_by_kind(text, table, rng, shuffled(KINDS.values(), rng))):
+        changes += [change for change in turn if change is not None]
+    return _needed(changes, "no fact of any kind that could be changed")
+
+
+def _by_kind(text: FactText, table: FactTable, rng: Random, kinds: Iterable[Kind]) -> list[Sequence[Change]]:
+    """The changes of each kind that the text allows."""
+    of_kinds = list[Sequence[Change]]()
+    for kind in kinds:
+        try:
+            of_kinds.append(kind(text, table, rng))
+        except NotApplicable:
+            continue  # a text without names may have numbers
+    return of_kinds
+
+
 CONTENT = frozenset([*KINDS, "wrong_entities", "wrong_facts", "foreign_facts", "fictional_named_entities"])
 """Perturbers that change what a text says, never its spelling: their copies must not be told from originals
 without the source."""

@@ -3,7 +3,6 @@
 import functools
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import islice
 
 from dhp.core.errors import NotApplicable
 from dhp.core.markdown import mark_length
@@ -29,10 +28,14 @@ class FactTable:
 
     def __init__(self, examples: Sequence[Example], language: str | None, lists: Lists) -> None:
         """Of a longer table the first `MOST` examples in the language are read."""
-        alike = (e for e in examples[: 2 * MOST] if known_language(e.output, e.language, lists) == language)
-        read = {e.id: FactText.of(e.output, e, language, lists) for e in islice(alike, MOST)}
-        self._of_examples, self._texts = read, list(read.values())
+        self._of_examples: dict[str, FactText] = {}
+        for example in examples[: 2 * MOST]:  # no more are looked at, however few are in the language
+            spoken = known_language(example.output, example.language, lists)
+            if spoken == language and len(self._of_examples) < MOST:
+                self._of_examples[example.id] = FactText.of(example.output, example, language, lists)
+        self._texts = list(self._of_examples.values())
         self._lists, self._language = lists_of(language, lists), language
+        # Each is made once for the table: balances by the lists of words, names by the claim that has them.
         self._balances: dict[tuple[str, ...], Balance] = {}
         self._claim_names: dict[str, Sequence[str]] = {}
 
@@ -45,6 +48,7 @@ class FactTable:
 
     @cached_property
     def names(self) -> Names:
+        """The names in the texts and at the beginning of their sources."""
         return Names([(each.prose, each.evidence[:_SOURCE]) for each in self._texts], self._lists)
 
     def source_names(self, text: FactText) -> Sequence[str]:
@@ -77,24 +81,22 @@ class FactTable:
     @cached_property
     def topics(self) -> Topics:
         """The sentences of the outputs, without marks of lists, by what they are about."""
-        return Topics(
-            [
-                text.text[start + mark_length(text.text, start) : end]
-                for text in self._texts
-                for start, end in sentence_spans(text.text, text.language)
-            ],
-            self._lists,
-        )
+        sentences = list[str]()
+        for text in self._texts:
+            for start, end in sentence_spans(text.text, text.language):
+                sentences.append(text.text[start + mark_length(text.text, start) : end])
+        return Topics(sentences, self._lists)
 
     @cached_property
     def apostrophe(self) -> str:
         """The one that more of the texts have."""
-        straight = sum("'" in each.text for each in self._texts)
-        curly = sum("’" in each.text for each in self._texts)
-        return "’" if curly > straight else "'"
+        straight = [each for each in self._texts if "'" in each.text]
+        curly = [each for each in self._texts if "’" in each.text]
+        return "’" if len(curly) > len(straight) else "'"
 
     @cached_property
     def numbers(self) -> NumbersOfTable:
+        """The numbers in digits that could change."""
         stated = list[list[str]]()
         for text in self._texts:
             stated.append([number[0] for number in text.stated_numbers])

@@ -4,13 +4,11 @@ English, German, Spanish, French and Chinese texts; the language of undeclared o
 words. What is put in comes from the text, its source or the other texts of the table (`dhp.perturb.facts`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import zip_longest
+from collections.abc import Mapping, Sequence
 from random import Random
 
 from dhp.core.errors import NotApplicable
 from dhp.core.records import Example
-from dhp.core.seeding import shuffled
 from dhp.perturb.api import Edited, Perturber, asked_edits, perturber
 from dhp.perturb.edits import Edit
 from dhp.perturb.facts import kinds
@@ -36,7 +34,8 @@ def _stated_wrong(name: str, kind: Kind, degrees: Mapping[str, Mapping[str, obje
         share: float | None = None,
     ) -> Edited:
         asked_edits(k, share, 1)  # a faulty dose is refused before anything else
-        changes = kind(*in_table(text, example, others, lists), rng)
+        stated, table = in_table(text, example, others, lists)
+        changes = kind(stated, table, rng)
         return _changed(text, changes, asked_edits(k, share, len(changes)))
 
     state_wrong.__name__, state_wrong.__doc__ = name, kind.__doc__
@@ -48,6 +47,8 @@ exchanged_names = _stated_wrong("exchanged_names", kinds.exchanged_names, _ONE_O
 wrong_dates = _stated_wrong("wrong_dates", kinds.wrong_dates, _ONE_OR_ALL)
 negation = _stated_wrong("negation", kinds.denials, _ONE_OR_THREE)
 opposites = _stated_wrong("opposites", kinds.opposites, _ONE_OR_THREE)
+wrong_entities = _stated_wrong("wrong_entities", kinds.wrong_entities, _ONE_OR_ALL)
+wrong_facts = _stated_wrong("wrong_facts", kinds.wrong_facts, _ONE_OR_THREE)
 
 
 @perturber(name="wrong_numbers", level="word", degrees={"minor": {"k": 1}, "major": {"k": 3, "far": True}})
@@ -69,91 +70,29 @@ def wrong_numbers(
     are among those of a larger one.
     """
     asked_edits(k, share, 1)
-    kind = kinds.far_numbers if far else kinds.near_numbers
-    changes = kind(*in_table(text, example, others, lists, any_language=True), rng)
+    # Digits need no list of words, so a number may be wrong in a text of any language.
+    stated, table = in_table(text, example, others, lists, any_language=True)
+    changes = kinds.wrong_numbers(stated, table, rng, is_far=far)
     return _changed(text, changes, asked_edits(k, share, len(changes)))
-
-
-@perturber(name="wrong_entities", level="word", degrees=_ONE_OR_ALL)
-def wrong_entities(
-    text: str,
-    rng: Random,
-    *,
-    example: Example,
-    others: Sequence[Example],
-    lists: Lists,
-    k: int | None = None,
-    share: float | None = None,
-) -> Edited:
-    """`k` names, numbers, dates or units, or a `share` of them, are others than in the source, names first.
-
-    Names are borrowed from another text. Those of a smaller dose are among those of a larger one.
-    """
-    asked_edits(k, share, 1)
-    entities = (kinds.wrong_names, kinds.near_numbers, kinds.wrong_dates)
-    changes = [each for some in _by_kind(text, rng, example, others, lists, entities) for each in some]
-    if not changes:
-        raise NotApplicable("no name, number, date or unit that could be changed")
-    return _changed(text, changes, asked_edits(k, share, len(changes)))
-
-
-@perturber(name="wrong_facts", level="word", degrees=_ONE_OR_THREE)
-def wrong_facts(
-    text: str,
-    rng: Random,
-    *,
-    example: Example,
-    others: Sequence[Example],
-    lists: Lists,
-    k: int | None = None,
-    share: float | None = None,
-) -> Edited:
-    """`k` facts of a text are wrong, or a `share` of them, of as many kinds as it has.
-
-    Names, numbers, dates, negation and opposites. Those of a smaller dose are among those of a larger one.
-    """
-    asked_edits(k, share, 1)
-    of_kinds = _by_kind(text, rng, example, others, lists, shuffled(kinds.KINDS.values(), rng))
-    changes = [change for turn in zip_longest(*of_kinds) for change in turn if change is not None]
-    if not changes:
-        raise NotApplicable("no fact of any kind that could be changed")
-    return _changed(text, changes, asked_edits(k, share, len(changes)))
-
-
-def _by_kind(
-    text: str,
-    rng: Random,
-    example: Example,
-    others: Sequence[Example],
-    lists: Lists,
-    wanted: Iterable[Kind],
-) -> list[Sequence[Change]]:
-    """The changes of each kind that the text allows."""
-    stated, table = in_table(text, example, others, lists)
-    of_kinds = list[Sequence[Change]]()
-    for kind in wanted:
-        try:
-            of_kinds.append(kind(stated, table, rng))
-        except NotApplicable:
-            continue
-    return of_kinds
 
 
 def _touch(one: Edit, other: Edit) -> bool:
     """Whether two edits overlap, or change words side by side: "less cheap" is "more expensive" again."""
+    # Two characters: words side by side have one space between them. Names and numbers may stand so.
     beside = 2 if one[2][:1].islower() and other[2][:1].islower() else 0
     return one[0] < other[1] + beside and other[0] < one[1] + beside
 
 
 def _changed(text: str, changes: Sequence[Change], asked: int) -> Edited:
     """The text with the first changes that do not touch each other."""
-    made, edits = 0, list[tuple[int, int, str]]()
+    made, edits = 0, list[Edit]()
     for change in changes:
         if made == asked:
             break
         if not any(_touch(one, other) for one in change for other in edits):
             edits += change
             made += 1
+    # From the end to the beginning, so that the positions of the edits still to be made stay right.
     result = text
     for start, stop, new in sorted(edits, reverse=True):
         result = result[:start] + new + result[stop:]

@@ -19,10 +19,9 @@ from rapidfuzz.distance import OSA
 from dhp.core.errors import NotApplicable
 from dhp.core.markdown import is_hidden, masked
 from dhp.perturb.api import Edited, perturber
+from dhp.perturb.edits import Edit
 from dhp.perturb.rules.characters import combining_marks, letters_dose
 
-Edit = tuple[int, int, str]
-"""(start, end, replacement)."""
 _TURNED = bytes([1, 0, *range(2, 256)])
 """Turns 0 into 1 and 1 into 0."""
 _DOUBLED = re.compile(r"(.)\1")
@@ -61,7 +60,7 @@ class TypedText:
     def change(self, edit: Edit) -> None:
         """Make an edit."""
         start, end, new = edit
-        self.text = self.text[:start] + new + self.text[end:]
+        self.text = self.changed(edit)
         self._words[start:end], self._inked[start:end] = _positions(new)
 
     def hides(self, edit: Edit) -> bool:
