@@ -48,9 +48,12 @@ def found_datasets(
     dataset: Data, choice: Choice, seed: int
 ) -> tuple[list[Dataset], Mapping[str, PerturbedDataset] | None]:
     """The datasets, and the perturbation set where one is given."""
-    perturbed, suite, data, named = choice.perturbed, choice.suite, choice.data, entries(dataset)
+    perturbed, suite, data = choice.perturbed, choice.suite, choice.data
+    named = entries(dataset)
     if dataset is not None and not named:
         raise InputError("dataset: is an empty list; allowed: None for the default, or at least one")
+
+    # `perturbed` is degraded texts in memory, the name of a released set, or the folder of a saved one.
     if isinstance(perturbed, Sequence) and not isinstance(perturbed, str):
         return _in_memory(named, perturbed, choice)
     if perturbed is not None and is_released(str(perturbed)):
@@ -61,15 +64,18 @@ def found_datasets(
             )
         return _released(named, str(perturbed), choice, seed), None
     saved = read_set(Path(perturbed)) if perturbed is not None else None
+
+    # Of a saved set the data are read again for what it lacks: sources and fields. Only its examples count.
     only = dict[str, list[str]]()
     for name, part in (saved or {}).items():
         only[name] = [e.id for e in part.dataset.examples]
+    where = {column: as_list(values) for column, values in (choice.where or {}).items()}
     sets = resolve_datasets(
         named if dataset is not None else list(saved or ["mini"]),
         data=Path(data) if data is not None else None,
         task=choice.task or _task_of(saved),
         fields=choice.fields,
-        where={column: as_list(values) for column, values in (choice.where or {}).items()},
+        where=where,
         n=choice.n,
         min_characters=choice.min_characters,
         seed=seed,
@@ -102,13 +108,13 @@ def with_own_task(dataset: object, choice: Choice, metrics: Metrics, default: Ta
         return choice
     if default is not None:
         return replace(choice, task=default)
+
+    # Metrics that are named belong to a task that is known: only metrics of their own make up another.
     listed = metric_list(metrics)
     own_metrics = [m for m in listed if isinstance(m, Metric)]
-    return (
-        replace(choice, task=own_task(own_metrics))
-        if own_metrics and len(own_metrics) == len(listed)
-        else choice
-    )
+    if not own_metrics or len(own_metrics) < len(listed):
+        return choice
+    return replace(choice, task=own_task(own_metrics))
 
 
 def _task_of(datasets: Mapping[str, PerturbedDataset] | None) -> str | None:
@@ -122,17 +128,20 @@ def _task_of(datasets: Mapping[str, PerturbedDataset] | None) -> str | None:
 def _released(dataset: Sequence[object], name: str, choice: Choice, seed: int) -> list[Dataset]:
     """The datasets of a released set, each with its own examples and texts."""
     wanted, fields, n = dataset or ["all"], choice.fields or {}, choice.n
-    known = {v.name for each in DATASETS for v in read_suite(each).variants}
+    known = set[str]()
+    for each in DATASETS:
+        known.update(v.name for v in read_suite(each).variants)
     sets = []
     for entry in released_datasets(name) if wanted == ["all"] else wanted:
         if entry not in DATASETS:
             raise InputError(f"`perturbed` {name}: has no dataset '{entry}'; {suggest(str(entry), DATASETS)}")
         suite = read_suite(entry)
+        # Fields may name columns of variants: those of other datasets are not looked for in this one.
         names = {v.name for v in suite.variants}
         fitting = {ours: c for ours, c in fields.items() if ours in names or ours not in known}
         whole = read_released(name, entry, suite, fitting)
         sets.append(whole if n is None else whole.chosen(n, seed))
-    unique("dataset", (each.name for each in sets), f"`perturbed` {name}")
+    unique("dataset", [each.name for each in sets], f"`perturbed` {name}")
     return sets
 
 
@@ -159,7 +168,8 @@ def matched(part: PerturbedDataset, dataset: Dataset) -> PerturbedDataset:
 
     Raises `InputError` if an example is not in the set, or there with another output or source.
     """
-    place, held = f"perturbation set of '{part.dataset.name}'", {e.id: e for e in part.dataset.examples}
+    place = f"perturbation set of '{part.dataset.name}'"
+    held = {e.id: e for e in part.dataset.examples}
     for example in dataset.examples:
         if example.id not in held:
             raise InputError(
@@ -173,9 +183,15 @@ def matched(part: PerturbedDataset, dataset: Dataset) -> PerturbedDataset:
                 f"{place} was made of another text of example '{example.id}' (the {differs} differs); "
                 "allowed: the same output and source"
             )
-    texts = {(t.variant, t.example): t for t in part.texts}
-    wanted = ((v.name, e.id) for v in part.variants for e in dataset.examples)
-    return replace(part, dataset=dataset, texts=tuple(texts[key] for key in wanted if key in texts))
+
+    known = {(t.variant, t.example): t for t in part.texts}
+    texts = list[PerturbedText]()
+    for variant in part.variants:
+        for example in dataset.examples:
+            text = known.get((variant.name, example.id))
+            if text is not None:
+                texts.append(text)
+    return replace(part, dataset=dataset, texts=tuple(texts))
 
 
 _PART = 64
@@ -205,7 +221,8 @@ class Builder:
     ) -> Iterator[PerturbedDataset]:
         """Each dataset with its variants; `kept` has the part of each in a perturbation set."""
         for index, each in enumerate(datasets):
-            with stage(numbered(self.progress, index + 1, len(datasets)), f"degrading {each.name}"):
+            counted = numbered(self.progress, index + 1, len(datasets))
+            with stage(counted, f"degrading {each.name}"):
                 made = self.perturbed(each, kept[index] if kept else None)
             yield made
 
@@ -235,10 +252,15 @@ class Builder:
         check_suite(suite, self.registry)
         if self.doses:
             suite = dosed(suite, self.doses, self.registry)
-        added = () if self.doses else tuple(p for p in self.own_perturbers if p.name not in suite.perturbers)
-        variants = [*suite.variants, *(v for p in added for v in p.variants)]
+        variants = list(suite.variants)
+        if not self.doses:
+            for perturber in self.own_perturbers:
+                if perturber.name not in suite.perturbers:
+                    variants += perturber.variants
         if not variants:
             raise InputError(f"suite '{suite.suite}': has no perturber; add one by `perturbers`")
+
+        # The model makes all of its kinds, unless the user brings a perturber that asks it.
         own_asking = [p.name for p in self.own_perturbers if p.method == "llm"]
         if self.model is not None and not own_asking:
             return suite.suite, variants, []
@@ -250,6 +272,8 @@ class Builder:
                     f"perturber '{asking[0]}': asks a language model; give one by `perturb_model`"
                 )
             own_asking = []
+
+        # Everything else of method llm is made by authored edits or by a rule, or is left out.
         languages = {example.language for example in dataset.examples}
         made = []
         for variant in variants:
@@ -259,17 +283,23 @@ class Builder:
                 made.append(replace(variant, method="authored"))
             else:
                 made.append(stood_in(variant, suite, self.registry, languages))
-        left_out = [v.name for v in made if v.method == "llm" and v.perturber not in own_asking]
-        if len(left_out) == len(made):
+        kept, left_out = list[Variant](), list[str]()
+        for variant in made:
+            if variant.method == "llm" and variant.perturber not in own_asking:
+                left_out.append(variant.name)
+            else:
+                kept.append(variant)
+        if not kept:
             raise InputError(
                 f"suite '{suite.suite}': a language model makes all of it; give one by `perturb_model`"
             )
-        return suite.suite, [v for v in made if v.name not in left_out], left_out
+        return suite.suite, kept, left_out
 
     def check(
         self, datasets: Sequence[Dataset], further: Callable[[Dataset, Sequence[Variant]], object] | None
     ) -> None:
         """Refuse what can be refused before anything is made or paid; `further` may refuse more."""
+        # Of each dataset the first variant that the model makes, and (task, prompt file) of all of them.
         firsts: list[tuple[Dataset, Variant]] = []
         asked: set[tuple[str, str]] = set()
         for dataset in datasets:
@@ -279,9 +309,10 @@ class Builder:
                 if self.model is not None:
                     self.model.check(filter(self._is_prompted, variants), dataset.task.task)
             by_model = [v for v in variants if v.method == "llm"]
-            prompted = filter(self._is_prompted, by_model)
-            asked |= {(dataset.task.task, prompt_name(v.perturber, v.degree)) for v in prompted}
-            firsts += [(dataset, v) for v in by_model[:1]]
+            for variant in filter(self._is_prompted, by_model):
+                asked.add((dataset.task.task, prompt_name(variant.perturber, variant.degree)))
+            if by_model:
+                firsts.append((dataset, by_model[0]))
             if further:
                 further(dataset, variants)
         if self.model is None:
@@ -292,7 +323,10 @@ class Builder:
                 f"`perturb_model`: makes nothing in suite {suites}; allowed: one with method llm in it"
             )
         self.model.check_names(asked)
-        for dataset, first in [] if self.dry else firsts:
+        if self.dry:
+            return
+        # Last, as it asks the model: one small request for each dataset shows whether it answers at all.
+        for dataset, first in firsts:
             function = self._function(dataset, first)
             self.model.check_server(dataset.examples, first, dataset.task.task, function)
 
@@ -311,12 +345,22 @@ class Builder:
         variants = self._of_languages(dataset, chosen)
         every = [*variants, *self._missing_probes(variants)]
         before = replace(self.model.cached_model.usage) if self.model else Usage()
-        # What a function of the user's calls is not known: in a dry run none is called.
-        uncalled = {v.name for v in every if self.dry and self.registry[v.made_by].is_own}
-        by_rule = [v for v in every if v.method == "rule"]
-        made = self._by_rule(dataset, [v for v in by_rule if v.name not in uncalled])
-        made |= {v.name: _placeholders(dataset, v) for v in by_rule if v.name in uncalled}
-        made |= {v.name: self._texts(dataset, v) for v in variants if v.method != "rule"}
+
+        # Rules first: they cost nothing, and a fault of theirs shows before the model is asked.
+        called, made = list[Variant](), dict[str, list[PerturbedText]]()
+        for variant in every:
+            if variant.method != "rule":
+                continue
+            # What a function of the user's calls is not known: in a dry run none is called.
+            if self.dry and self.registry[variant.made_by].is_own:
+                made[variant.name] = _placeholders(dataset, variant)
+            else:
+                called.append(variant)
+        made |= self._by_rule(dataset, called)
+        for variant in variants:
+            if variant.method != "rule":
+                made[variant.name] = self._texts(dataset, variant)
+
         texts = _in_order(made, every)
         origins = self._origins(dataset, variants)
         part = PerturbedDataset(dataset, tuple(every), tuple(left_out), texts, name, self.seed, origins)
@@ -330,8 +374,10 @@ class Builder:
         spoken = {example.language for example in dataset.examples}
         able = []
         for variant in variants:
-            perturber = self.registry[variant.made_by]
-            faults = [perturber.language_fault(code, by_suite=not variant.stand_in) or "" for code in spoken]
+            perturber, faults = self.registry[variant.made_by], list[str]()
+            for code in spoken:
+                faults.append(perturber.language_fault(code, by_suite=not variant.stand_in) or "")
+            # A text whose language is not declared may be in the right one: that is another fault.
             if variant.method != "rule" or not all(fault.startswith(IN_ANOTHER) for fault in faults):
                 able.append(variant)
         return able or list(variants)
@@ -346,16 +392,19 @@ class Builder:
         authored, origins = read_authored(dataset.name), {}
         for name, group in groupby(variants, key=lambda v: v.perturber):
             of_perturber = list(group)
-            if of_perturber[0].method == "authored" and authored:
+            first = of_perturber[0]
+            if first.method == "authored" and authored:
                 origins[name] = authored_origin(authored)
-            elif of_perturber[0].method == "llm" and self.model:
+            elif first.method == "llm" and self.model:
                 origins[name] = self._origin_by_model(self.model, dataset.task.task, of_perturber)
             else:
-                origin = self.registry[of_perturber[0].made_by].origin
-                versions = [origin(of_perturber[0].params)] if origin else []
-                parts = ", ".join([*filter(None, [of_perturber[0].stand_in]), *versions])
+                # A rule that stands in for the model, and the versions of the packages that it uses.
+                parts = [first.stand_in] if first.stand_in else []
+                origin = self.registry[first.made_by].origin
+                if origin is not None:
+                    parts.append(origin(first.params))
                 if parts:
-                    origins[name] = parts
+                    origins[name] = ", ".join(parts)
         return origins
 
     def _origin_by_model(self, model: LlmPerturber, task: str, variants: Sequence[Variant]) -> str:
@@ -372,8 +421,10 @@ class Builder:
         task, function = dataset.task.task, self._function(dataset, variant)
         placeholders = _placeholders(dataset, variant)
         if self.dry:
+            # Texts that are stored already are read, as a run would not pay for them again.
             recalled, _ = self.model.recall(dataset.examples, variant, task, function)
             return [recalled.get(text.example, text) for text in placeholders]
+
         cached_model = self.model.cached_model
 
         def show(done: int) -> None:
@@ -390,10 +441,11 @@ class Builder:
         made: dict[str, list[PerturbedText]] = {v.name: [] for v in variants}
         if not variants:
             return made
+        # The other examples are sorted only if a rule draws from them.
         drawn = any(self.registry[v.made_by].wants("others") for v in variants)
         others = Others(dataset.changeable_pool if drawn else (), self.seed, dataset.name)
         work = RulesApplied(
-            *(tuple(variants), self.registry, dataset.name, self.seed, others), split=dataset.split
+            tuple(variants), self.registry, dataset.name, self.seed, others, split=dataset.split
         )
         for part in grouped(dataset.examples, _PART):
             for name, of_variant in groupby(work.texts(part), key=lambda text: text.variant):
@@ -404,7 +456,10 @@ class Builder:
     def _missing_probes(self, variants: Iterable[Variant]) -> list[Variant]:
         """The probes that are not among these variants."""
         known = {v.name for v in variants}
-        return [v for name, use in self.probes.items() for v in use.variants(name) if v.name not in known]
+        missing = list[Variant]()
+        for name, use in self.probes.items():
+            missing += [v for v in use.variants(name) if v.name not in known]
+        return missing
 
 
 def _placeholders(dataset: Dataset, variant: Variant) -> list[PerturbedText]:
@@ -494,21 +549,25 @@ def build_texts(
     `check` is called with each dataset and its variants before any text is made, to refuse what cannot be.
     Errors as of `perturb_datasets`.
     """
+    # Find everything.
     perturbers = choice.own_perturbers
     datasets, perturbation_set = found_datasets(dataset, choice, seed)
     model = None
-    asked = choice.perturb_model
-    if asked:
-        model = open_perturb_model(asked, settings, context)
+    if choice.perturb_model:
+        model = open_perturb_model(choice.perturb_model, settings, context)
     probes = chosen_probes(choice.controls, choice.attacks)
     registry = find_perturbers(perturbers, [d.suite for d in datasets if d.suite])
     build = Builder(perturbers, registry, seed, model, probes, choice.doses, dry, progress)
+
+    # Refuse what cannot be, before anything is made.
     if perturbation_set is None:
         build.check(datasets, check)
     kept = [part_of(perturbation_set, each) for each in datasets]
     for each, part in zip(datasets, kept, strict=True):
         if part is not None and check is not None:
             check(each, part.variants)
+
+    # Make the texts. Answers of the model that are still to come end the run here.
     perturbed = list(build.all(datasets, kept))
     context.stop_if_waiting()
     if perturbation_set is None:
@@ -518,14 +577,20 @@ def build_texts(
 
 def _note_left_out(perturbed: Sequence[PerturbedDataset]) -> None:
     """Say once which perturbers are left out for want of a perturb model."""
-    names = sorted({parse_variant(name).perturber for part in perturbed for name in part.left_out})
-    if names:
-        undeclared = any(_wants_language(part, names) for part in perturbed)
-        logging.getLogger("dhp").warning(
-            "left out, as a language model makes them: %s; give one by `perturb_model`%s",
-            ", ".join(names),
-            ", or the language of the texts by `text_language`: rules may stand in" if undeclared else "",
-        )
+    left_out = set[str]()
+    for part in perturbed:
+        left_out.update(parse_variant(name).perturber for name in part.left_out)
+    if not left_out:
+        return
+
+    names, remedy = sorted(left_out), ""
+    if any(_wants_language(part, names) for part in perturbed):
+        remedy = ", or the language of the texts by `text_language`: rules may stand in"
+    logging.getLogger("dhp").warning(
+        "left out, as a language model makes them: %s; give one by `perturb_model`%s",
+        ", ".join(names),
+        remedy,
+    )
 
 
 def _wants_language(part: PerturbedDataset, names: Sequence[str]) -> bool:

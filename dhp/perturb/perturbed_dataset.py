@@ -21,10 +21,6 @@ def original_of(example: Example, task: Task) -> Candidate:
     return Candidate(example.id, ORIGINAL, example.output, example.source, fields, _references(example))
 
 
-def _copy(original: Candidate, perturbed: PerturbedText, level: str | None) -> Candidate:
-    return replace(original, variant=perturbed.variant, text=perturbed.text or "", level=level)
-
-
 def _references(example: Example) -> tuple[str, ...]:
     """A further reference text of the example; never the original, beside which every copy would look bad."""
     reference = example.fields.get("reference")
@@ -76,11 +72,14 @@ class PerturbedDataset:
     def identity(self) -> dict[str, object]:
         """What was put before the judges, hashed; the order of the examples is no part of it."""
         examples = sorted(self.dataset.examples, key=lambda e: natural_order(e.id))
-        probes = [v.name for v in self.variants if v.level in PROBES]
+        damage, probes = list[str](), list[str]()
+        for v in self.variants:
+            (probes if v.level in PROBES else damage).append(v.name)
 
-        def hashed(of_probes: bool) -> str:
-            levels = [(v.name, v.level) for v in self.variants if (v.name in probes) == of_probes]
-            texts = [t for t in self.texts if (t.variant in probes) == of_probes]
+        # Probes have a hash of their own, so that runs with and without them have the same texts.
+        def hashed(names: Sequence[str]) -> str:
+            levels = [(v.name, v.level) for v in self.variants if v.name in names]
+            texts = [t for t in self.texts if t.variant in names]
             texts.sort(key=lambda t: natural_order(t.example))
             triples = ((t.example, t.variant, t.text) for t in texts)
             return list_hash(triples, before=f"[{json.dumps(levels)}, ", after="]")
@@ -92,18 +91,20 @@ class PerturbedDataset:
             "metrics": text_hash(self.dataset.task.model_dump_json()),
             "data": list_hash((e.to_dict() for e in examples), sort_keys=True),
             "suite": self.suite,
-            "variants": [v.name for v in self.variants if v.name not in probes],
+            "variants": damage,
             "probes": probes,
             "left_out": list(self.left_out),
             "origins": dict(self.origins),
-            "perturbed": hashed(of_probes=False),
-            "probe_texts": hashed(of_probes=True),
+            "perturbed": hashed(damage),
+            "probe_texts": hashed(probes),
         }
 
     @property
     def methods(self) -> str:
         """What made the texts, for signatures."""
-        return methods(self.variants, {p: origin.partition(",")[0] for p, origin in self.origins.items()})
+        # What stands before the first comma: the model, or the rule that stands in, without versions.
+        makers = {perturber: origin.partition(",")[0] for perturber, origin in self.origins.items()}
+        return methods(self.variants, makers)
 
     def signature(self, n: str, weights: str, statistics: str, protocol: str) -> Signature:
         """What was judged, with what is said of the ratings and their analysis."""
@@ -123,22 +124,28 @@ class PerturbedDataset:
     def candidates(self) -> Sequence[Candidate]:
         """Originals and degraded texts, example by example, each with no more than a judge may see."""
         levels = {v.name: v.level for v in self.variants}
-        copies: dict[str, list[PerturbedText]] = {example.id: [] for example in self.dataset.examples}
+        copies: dict[str, list[PerturbedText]] = {}
         for perturbed in self.texts:
-            if perturbed.text is not None and perturbed.example in copies:
-                copies[perturbed.example].append(perturbed)
+            if perturbed.text is not None:
+                copies.setdefault(perturbed.example, []).append(perturbed)
         candidates: list[Candidate] = []
         for example in self.dataset.examples:
-            original, texts = original_of(example, self.dataset.task), copies[example.id]
+            original = original_of(example, self.dataset.task)
             candidates.append(original)
-            candidates += (_copy(original, each, levels.get(each.variant)) for each in texts)
+            for copy in copies.get(example.id, []):
+                level = levels.get(copy.variant)
+                candidates.append(replace(original, variant=copy.variant, text=copy.text or "", level=level))
         return candidates
 
     def rated(self, variants: Collection[str]) -> "PerturbedDataset":
         """The dataset of which only these variants were rated, and not on all examples."""
-        others = (v.name for v in self.variants if v.name not in variants and v.level not in PROBES)
-        kept = tuple(v for v in self.variants if v.name in variants)
-        return replace(self, variants=kept, left_out=(*self.left_out, *others))
+        kept, others = list[Variant](), list[str]()
+        for variant in self.variants:
+            if variant.name in variants:
+                kept.append(variant)
+            elif variant.level not in PROBES:
+                others.append(variant.name)
+        return replace(self, variants=tuple(kept), left_out=(*self.left_out, *others))
 
     def judged_as(self, task: Task) -> "PerturbedDataset":
         """The dataset with another task: that of a judge with metrics of its own."""

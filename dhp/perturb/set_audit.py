@@ -18,7 +18,8 @@ FAR = 3.5
 MOST_OUTLIERS = 5
 """How many outliers of a variant are named."""
 _LOW_SIMILARITY = 0.5  # below which a minor degree left too little of the text
-_SAME_SIMILARITY, _SAME_LENGTH = 0.01, 1.0  # least MAD, where most texts changed alike
+# Least MAD, where most texts changed alike: else each text that differs at all would be an outlier.
+_SAME_SIMILARITY, _SAME_LENGTH = 0.01, 1.0
 _FEW = 5  # texts, below which nothing can be called far from the others
 
 
@@ -65,6 +66,8 @@ class VariantAudit:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
+    """A text of a variant with its original."""
+
     example: str
     before: str
     after: str
@@ -72,6 +75,7 @@ class _Case:
 
     @property
     def length_change(self) -> float:
+        """In percent of the original's characters."""
         return 100 * (len(self.after) / len(self.before) - 1)
 
 
@@ -80,15 +84,20 @@ def audited(part: PerturbedDataset) -> list[VariantAudit]:
 
     One audit a variant, in the order of the part.
     """
-    outputs, texts, clusters = part.outputs, part.by_variant, _clusters(part.dataset.examples)
+    outputs, texts = part.outputs, part.by_variant
+    clusters = _clusters(part.dataset.examples)
     return [_audited(variant, texts[variant.name], outputs, clusters) for variant in part.variants]
 
 
 def _clusters(examples: Sequence[Example]) -> dict[str, str]:
     """Example -> its field `cluster`, or what stands for its source; itself, if it has none."""
     no_source = source_hash(Example("", "", ""))
-    of_sources = ((e, source_hash(e)) for e in examples)
-    return {e.id: e.fields.get("cluster") or (e.id if of == no_source else of) for e, of in of_sources}
+    clusters = dict[str, str]()
+    for example in examples:
+        of_source = source_hash(example)
+        alone = example.id if of_source == no_source else of_source
+        clusters[example.id] = example.fields.get("cluster") or alone
+    return clusters
 
 
 def _audited(
@@ -97,14 +106,22 @@ def _audited(
     outputs: Mapping[str, str],
     clusters: Mapping[str, str],
 ) -> VariantAudit:
-    cases = list[_Case]()
+    cases, reasons, rejected = list[_Case](), Counter[str](), Counter[str]()
     for t in texts:
         before = outputs[t.example]
         if t.text is not None:
             cases.append(_Case(t.example, before, t.text, t.audit or audit(before, t.text)))
-    counted = [
-        (c.audit.asked, c.audit.made) for c in cases if c.audit.asked is not None and c.audit.made is not None
-    ]
+        else:
+            reasons[t.reason or ""] += 1
+        rejected.update(t.rejected)
+
+    asked = made = None  # of a perturber that counts no edits it is not known how many there are
+    for case in cases:
+        if case.audit.asked is not None and case.audit.made is not None:
+            asked = (asked or 0) + case.audit.asked
+            made = (made or 0) + case.audit.made
+
+    # Of each example the gravest finding, which comes first.
     named: dict[str, str] = {}
     for example, why in _findings(variant, cases):
         named.setdefault(example, why)
@@ -112,14 +129,14 @@ def _audited(
         variant=variant,
         n=len(texts),
         applicable=len(cases),
-        asked=sum(asked for asked, _ in counted) if counted else None,
-        made=sum(made for _, made in counted) if counted else None,
+        asked=asked,
+        made=made,
         similarity=_spread([c.audit.similarity for c in cases]),
         length_change=_spread([c.length_change for c in cases]),
         duplicates=sum(len(same) for same in _repeated(cases)),
         unchanged=sum(c.before == c.after for c in cases),
-        not_applicable=_counts(t.reason or "" for t in texts if t.text is None),
-        rejected=_counts(why for t in texts for why in t.rejected),
+        not_applicable=dict(reasons.most_common()),
+        rejected=dict(rejected.most_common()),
         shortcut=_shortcut(variant, cases, clusters),
         outliers=dict(islice(named.items(), MOST_OUTLIERS)),
     )
@@ -137,11 +154,6 @@ def _shortcut(variant: Variant, cases: Sequence[_Case], clusters: Mapping[str, s
     return shortcut([case.before for case in cases], [case.after for case in cases], of_cases)
 
 
-def _counts(reasons: Iterator[str]) -> dict[str, int]:
-    """The most frequent first."""
-    return dict(Counter(reasons).most_common())
-
-
 def _spread(values: Sequence[float]) -> Spread | None:
     return Spread(median(values), min(values), max(values)) if values else None
 
@@ -157,7 +169,7 @@ def _repeated(cases: Sequence[_Case]) -> list[list[_Case]]:
 def _findings(variant: Variant, cases: Sequence[_Case]) -> Iterator[tuple[str, str]]:
     """(example, why it is to be looked at), the gravest kind first; an example may come several times."""
     if variant.level == "control":
-        return
+        return  # a control may leave a text as it is, and makes the edits that it can
     for case in cases:
         if case.before == case.after:
             yield case.example, "equals the original"
@@ -181,6 +193,7 @@ def _far(cases: Sequence[_Case]) -> Iterator[tuple[str, str]]:
     if len(cases) < _FEW:
         return
     remarks = []
+    # (figure, its values, how one is written, its unit, the least MAD)
     for figure, values, form, unit, same in (
         ("similarity", [c.audit.similarity for c in cases], ".2f", "", _SAME_SIMILARITY),
         ("length change", [c.length_change for c in cases], "+.0f", " %", _SAME_LENGTH),
@@ -188,6 +201,7 @@ def _far(cases: Sequence[_Case]) -> Iterator[tuple[str, str]]:
         middle = median(values)
         deviation = max(median(abs(v - middle) for v in values), same)
         for case, value in zip(cases, values, strict=True):
+            # 0.6745 MADs are one standard deviation of a normal distribution.
             score = 0.6745 * abs(value - middle) / deviation
             if score > FAR:
                 why = f"{figure} {value:{form}}{unit}, the median is {middle:{form}}{unit}"

@@ -53,9 +53,9 @@ def in_order(
     by_key: dict[str, PerturbedText] = {}
     for where, t in texts:
         if t.example not in outputs:
+            known = first_names(outputs)
             raise InputError(
-                f"{where}: no original of example '{t.example}'; allowed: those of {ORIGINAL}.jsonl "
-                f"({first_names(outputs)})"
+                f"{where}: no original of example '{t.example}'; allowed: those of {ORIGINAL}.jsonl ({known})"
             )
         if t.example in by_key:
             raise InputError(f"{where}: duplicate example '{t.example}'")
@@ -72,8 +72,10 @@ def in_order(
 
 
 def _fault(t: PerturbedText, variant: Variant, output: str) -> str | None:
+    """Why a text of a variant cannot be in a set; None if it can."""
     if t.text is None:
-        return None if (t.reason or "").strip() else "there is neither a text nor a reason; allowed: one"
+        has_reason = bool((t.reason or "").strip())
+        return None if has_reason else "there is neither a text nor a reason; allowed: one"
     if t.reason is not None:
         return "there are both a text and a reason; allowed: one"
     if not t.text.strip():
@@ -88,7 +90,12 @@ CARD = "card.json"
 _LONGEST = 100  # characters of a file name; file systems allow 255 bytes
 
 
+# What stands in the files: the card, and the lines of the originals and of the variants.
+
+
 class FileCard(Spec):
+    """A file of the set."""
+
     file: str
     sha256: str
 
@@ -108,6 +115,7 @@ class VariantCard(Variant):
 
     @model_validator(mode="after")
     def _known_level(self) -> "VariantCard":
+        # Texts that others degraded ("given") may have levels of their own.
         if self.method != "given" and self.level not in (*LEVELS, *PROBES):
             raise ValueError(f"unknown level '{self.level}'; {suggest(self.level, (*LEVELS, *PROBES))}")
         return self
@@ -119,6 +127,8 @@ class VariantCard(Variant):
 
 
 class PartCard(Spec):
+    """A dataset of the set."""
+
     name: str
     task: str
     suite: str
@@ -130,6 +140,7 @@ class PartCard(Spec):
 
     @property
     def files(self) -> list[FileCard | VariantCard]:
+        """That of the originals, and one a variant."""
         return [self.original, *self.variants]
 
 
@@ -167,6 +178,8 @@ class SetReview(Spec):
 
 
 class SetCard(Spec):
+    """What `card.json` holds."""
+
     schema_: str = Field(alias="schema")
     dhp: str
     datasets: list[PartCard]
@@ -176,12 +189,16 @@ class SetCard(Spec):
 
 
 class OriginalLine(Spec):
+    """A line of the originals."""
+
     example: str
     text: str
     source_sha256: str
 
 
 class TextLine(Spec):
+    """A line of a variant."""
+
     example: str
     status: Literal["ok", "not_applicable"]
     reason: str | None
@@ -199,8 +216,9 @@ def read_card(folder: Path) -> SetCard:
             f"{folder}: no perturbation set, there is no {CARD}; allowed: a folder that holds one"
         )
     card, data = read_form(path, SetCard, SCHEMA)
-    unique("dataset", (p.name for p in card.datasets), str(path))
-    for part, stem in zip(card.datasets, file_names(p.name for p in card.datasets), strict=True):
+    datasets = [part.name for part in card.datasets]
+    unique("dataset", datasets, str(path))
+    for part, stem in zip(card.datasets, file_names(datasets), strict=True):
         names = [v.name for v in part.variants]
         unique("variant", names, f"{path}: dataset '{part.name}'")
         expected = [f"{stem}/{ORIGINAL}.jsonl", *variant_files(stem, names)]
@@ -214,6 +232,7 @@ def read_card(folder: Path) -> SetCard:
 
 def card_hash(card: Mapping[str, object]) -> str:
     """sha256 of all that a card says besides, as compact JSON with sorted keys."""
+    # One spelling of each value, so that the same card has the same hash however it was written.
     shown = {key: value for key, value in card.items() if key != "sha256"}
     plain = json.dumps(shown, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(plain.encode()).hexdigest()
@@ -240,9 +259,10 @@ def file_names(names: Iterable[str], taken: Sequence[str] = ()) -> list[str]:
     made: list[str] = []
     used = set(taken)
     for name in names:
-        plain = quote(name.replace("/", "_"), safe="")
-        if plain != plain.strip(".") or not plain:
-            plain = plain.replace(".", "%2E")
+        plain = quote(name.replace("/", "_"), safe="")  # "mini/summeval" is "mini_summeval"
+        if plain != plain.strip("."):
+            plain = plain.replace(".", "%2E")  # ".." would lead out of the folder
+        # File systems that do not tell capitals apart would hold two names in one file.
         if len(plain) > _LONGEST or plain.lower() in used or not plain:
             plain = f"{plain[: _LONGEST - 20]}-{text_hash(name)}"
         used.add(plain.lower())
@@ -263,16 +283,26 @@ def read_set(folder: Path) -> dict[str, PerturbedDataset]:
     there twice, an empty text, and one that equals the original if the variant is no control.
     """
     card = read_card(folder)
-    known = {f.file for part in card.datasets for f in part.files}
-    for path in sorted(p for p in folder.rglob("*.jsonl") if p.is_file()):
-        name = path.relative_to(folder).as_posix()
-        if name not in known and not any(p.startswith(".") for p in PurePosixPath(name).parts):
-            beside = [k for k in known if PurePosixPath(k).parent == PurePosixPath(name).parent]
-            raise InputError(f"{path}: no file of the set; {suggest(name, beside or known)}")
+    known = _files(card)
+    for path in sorted(folder.rglob("*.jsonl")):
+        name = path.relative_to(folder)
+        is_hidden = any(part.startswith(".") for part in name.parts)  # of an editor, or of macOS
+        if path.is_file() and not is_hidden and name.as_posix() not in known:
+            beside = [file for file in known if PurePosixPath(file).parent == PurePosixPath(name).parent]
+            raise InputError(f"{path}: no file of the set; {suggest(name.as_posix(), beside or known)}")
     return {part.name: _read_part(folder, part) for part in card.datasets}
 
 
+def _files(card: SetCard) -> set[str]:
+    """The names of all files that a card names."""
+    files = set[str]()
+    for part in card.datasets:
+        files.update(file.file for file in part.files)
+    return files
+
+
 def _read_part(folder: Path, card: PartCard) -> PerturbedDataset:
+    """A dataset of a set; each file is parsed before its hash is looked at, as a fault names its line."""
     file = folder / card.original.file
     originals: dict[str, Example] = {}
     for place, line in _lines(file, OriginalLine, card):
@@ -283,19 +313,21 @@ def _read_part(folder: Path, card: PartCard) -> PerturbedDataset:
         originals[line.example] = Example(line.example, "", line.text, {SOURCE_HASH: line.source_sha256})
     _check_unchanged(file, card.original)
     outputs = {e.id: e.output for e in originals.values()}
+
     texts: list[PerturbedText] = []
     for v in card.variants:
         path = folder / v.file
         rows = ((place, _text(place, line, v.name)) for place, line in _lines(path, TextLine, card))
         ordered = in_order(str(path), v.variant, outputs, rows)
         _check_unchanged(path, v)
-        made = sum(t.text is not None for t in ordered)
+        made = _texts_among(ordered)
         if (made, len(ordered) - made, len(ordered)) != (v.texts, v.not_applicable, card.n):
             raise InputError(
                 f"{path}: {made} of {len(ordered)} examples have a text; "
                 f"allowed: {v.texts} of {card.n}, as {CARD} says"
             )
         texts += ordered
+
     task = Task.model_construct(task=card.task)  # of which a set holds the name alone
     examples = tuple(originals.values())
     return PerturbedDataset(
@@ -308,6 +340,11 @@ def _read_part(folder: Path, card: PartCard) -> PerturbedDataset:
         {v.perturber: v.origin for v in card.variants if v.origin is not None},
         auto_steps={v.name: v.steps for v in card.variants if v.steps is not None},
     )
+
+
+def _texts_among(texts: Iterable[PerturbedText]) -> int:
+    """How many have a text, not a reason why there is none."""
+    return sum(t.text is not None for t in texts)
 
 
 def _lines(path: Path, spec: type[S], card: PartCard) -> Iterator[tuple[str, S]]:
@@ -357,17 +394,21 @@ def readme(card: SetCard) -> str:
         for v in part.variants:
             cells = [v.name, v.level, v.method, v.origin or v.perturber]
             cells += [str(v.texts), str(v.not_applicable), f"`{v.file}`"]
-            lines.append(f"| {' | '.join(map(_cell, cells))} |")
+            row = " | ".join(map(_cell, cells))
+            lines.append(f"| {row} |")
         if part.left_out:
-            lines.append(f"\nNot made: {', '.join(map(_cell, part.left_out))}.")
+            missing = ", ".join(map(_cell, part.left_out))
+            lines.append(f"\nNot made: {missing}.")
     if card.review:
         lines += _review_lines(card.review)
     return "\n".join(lines) + _README_END
 
 
 def _review_lines(review: SetReview) -> list[str]:
+    """What the readme says of a review."""
     lines = ["\n## Review\n", "People said which text of a pair is worse, not knowing which was damaged:\n"]
-    lines += [f"- {_cell(name)}: {count} of {review.texts} texts" for name, count in review.reviewers.items()]
+    for name, count in review.reviewers.items():
+        lines.append(f"- {_cell(name)}: {count} of {review.texts} texts")
     lines.append(f"- rejected: {review.rejected}; edited by hand: {review.by_hand}")
     if review.alpha is not None:
         lines.append(f"- agreement of reviewers: Krippendorff's alpha {review.alpha:.2f}")
@@ -422,15 +463,21 @@ def write_set(folder: Path, parts: Sequence[PerturbedDataset], review: SetReview
     check_free(folder)
     if not parts:
         raise InputError(f"{folder}: nothing to write; allowed: at least one dataset")
-    unique("dataset", (p.dataset.name for p in parts), str(folder))
+    names = [part.dataset.name for part in parts]
+    unique("dataset", names, str(folder))
+
+    # Everything is made in memory first, the card last, as it holds the hashes of the other files.
     contents: dict[str, bytes] = {}
-    stems = file_names(p.dataset.name for p in parts)
-    datasets = [_part_written(part, stem, contents) for part, stem in zip(parts, stems, strict=True)]
+    datasets = list[dict[str, Any]]()
+    for part, stem in zip(parts, file_names(names), strict=True):
+        datasets.append(_part_written(part, stem, contents))
     card: dict[str, Any] = {"schema": SCHEMA, "dhp": __version__, "datasets": datasets}
     if review is not None:
         card["review"] = review.model_dump()
     card["sha256"] = card_hash(card)
     text = json.dumps(card, ensure_ascii=False, indent=1, default=str) + "\n"
+
+    # A card that could not be read again is not written.
     checked = parsed(text, SetCard, f"{folder}: {CARD} to be written")
     contents[CARD] = text.encode()
     if (folder / CARD).is_file() and (folder / CARD).read_bytes() != contents[CARD]:
@@ -450,7 +497,7 @@ def check_free(folder: Path) -> None:
         return
     known: set[str] = set()
     if (folder / CARD).is_file():
-        known = {f.file for p in read_card(folder).datasets for f in p.files} | {CARD, README}
+        known = _files(read_card(folder)) | {CARD, README}
     for path in files:
         name = path.relative_to(folder).as_posix()
         if name not in known:
@@ -463,10 +510,12 @@ def _part_written(part: PerturbedDataset, stem: str, contents: dict[str, bytes])
     """Add the files of a part to `contents` and return its card."""
     dataset = part.dataset
     place = f"dataset '{dataset.name}'"
-    unique("variant", (v.name for v in part.variants), place)
+    names = [v.name for v in part.variants]
+    unique("variant", names, place)
     texts_of = part.by_variant
 
     def filed(name: str, rows: Iterable[Mapping[str, object]]) -> dict[str, str]:
+        """Keep a file, without secrets, and say what the card says of it."""
         lines = hidden("".join(map(json_line, rows)))
         try:
             contents[name] = lines.encode()
@@ -474,18 +523,26 @@ def _part_written(part: PerturbedDataset, stem: str, contents: dict[str, bytes])
             raise InputError(f"{place}: {name} would hold a lone surrogate; allowed: Unicode text") from None
         return {"file": name, "sha256": hashlib.sha256(contents[name]).hexdigest()}
 
-    rows = ({"example": e.id, "text": e.output, SOURCE_HASH: source_hash(e)} for e in dataset.examples)
-    original = filed(f"{stem}/{ORIGINAL}.jsonl", rows)
+    originals = list[Mapping[str, object]]()
+    for e in dataset.examples:
+        originals.append({"example": e.id, "text": e.output, SOURCE_HASH: source_hash(e)})
+    original = filed(f"{stem}/{ORIGINAL}.jsonl", originals)
+
     variants = []
-    for v, name in zip(part.variants, variant_files(stem, (v.name for v in part.variants)), strict=True):
+    for v, name in zip(part.variants, variant_files(stem, names), strict=True):
         where = f"{place}, variant '{v.name}'"
         texts = in_order(where, v, part.outputs, ((where, t) for t in texts_of[v.name]))
-        made = sum(t.text is not None for t in texts)
-        steps = list(part.auto_steps[v.name]) if v.name in part.auto_steps else None
+        made = _texts_among(texts)
+        steps = part.auto_steps.get(v.name)
         variants.append(
-            asdict(v)
-            | {"origin": part.origins.get(v.perturber), "steps": steps, **filed(name, map(_text_row, texts))}
-            | {"texts": made, "not_applicable": len(texts) - made}
+            {
+                **asdict(v),
+                "origin": part.origins.get(v.perturber),
+                "steps": None if steps is None else list(steps),
+                **filed(name, map(_text_row, texts)),
+                "texts": made,
+                "not_applicable": len(texts) - made,
+            }
         )
     return {
         "name": dataset.name,
@@ -500,6 +557,7 @@ def _part_written(part: PerturbedDataset, stem: str, contents: dict[str, bytes])
 
 
 def _text_row(t: PerturbedText) -> dict[str, object]:
+    """The line of a text, as `TextLine` reads it."""
     row: dict[str, object] = {
         "example": t.example,
         "status": "ok" if t.text is not None else "not_applicable",
@@ -508,4 +566,6 @@ def _text_row(t: PerturbedText) -> dict[str, object]:
         "audit": asdict(t.audit) if t.audit else None,
         "rejected": list(t.rejected),
     }
-    return row | {"by_hand": True} if t.by_hand else row
+    if t.by_hand:  # left out otherwise, as few sets have such a text
+        row["by_hand"] = True
+    return row
