@@ -28,7 +28,7 @@ from dhp.leaderboard.tables import RULES, judges_of
 from dhp.leaderboard.tables import Table as BoardTable
 from dhp.report.advice import notes
 from dhp.report.charts import discernment_charts
-from dhp.report.columns import DRAWN, DRAWN_AVERAGE, KIND, LEVEL, kind_columns, legend, row_name, run_columns
+from dhp.report.columns import DRAWN, KIND, LEVEL, kind_columns, legend, row_name, run_columns
 from dhp.report.document import (
     Alarm,
     Block,
@@ -85,7 +85,7 @@ def ranking(tables: Sequence[BoardTable]) -> list[Part]:
 def results_table(table: BoardTable, root: str = "") -> Table[Row]:
     """A row for each judge."""
     model = replace(MODEL, names=True, words=_name_of_model, extra=_link_to_model(root))
-    figures = [column.on(_result) for column in (DRAWN_AVERAGE, *table.columns)]
+    figures = [column.on(_result) for column in table.columns]
     return Table(
         f"Results on {table.dataset}",
         [RANK, model, *figures, *table.beside],
@@ -127,8 +127,7 @@ def board_parts(tables: Sequence[BoardTable], names: Mapping[JudgeKey, str]) -> 
         _overview(tables, names),
     ]
     for number, table in enumerate(tables, 1):
-        link = dataset_file(table.dataset)
-        heading = Heading(table.dataset, id=f"table-{number}", link=link, number=str(number))
+        heading = Heading(f"{number} {table.dataset}", link=dataset_file(table.dataset))
         about, shared = shared_parts(table)
         results: list[Part] = [results_table(table), *map(Note, legend(table.results))]
         if len(tables) > _OPEN_TABLES:

@@ -6,12 +6,10 @@ that compares two judges, one for each dataset and model, and the tables as JSON
 
 import json
 import math
-import re
 from collections.abc import Callable, Collection, Sequence
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dhp.analysis.results import results_schema
 from dhp.core.errors import InputError
@@ -21,7 +19,8 @@ from dhp.core.progress import Progress, counted, progress_of
 from dhp.core.shown import printable
 from dhp.core.writing import check_place, output_path, write_folder
 from dhp.leaderboard import FOLDER
-from dhp.leaderboard.entries import UNKNOWN, Entry, judge_names, score
+from dhp.leaderboard.charts import costs, sizes
+from dhp.leaderboard.entries import UNKNOWN, Entry, judge_names
 from dhp.leaderboard.paper import as_latex
 from dhp.leaderboard.parts import (
     ChartedTable,
@@ -33,7 +32,7 @@ from dhp.leaderboard.parts import (
     shared_parts,
 )
 from dhp.leaderboard.reading import read_entries
-from dhp.leaderboard.rows import SIZES, Row, shown_cost, size_class
+from dhp.leaderboard.rows import SIZES, Row, size_class
 from dhp.leaderboard.tables import (
     SCHEMA,
     Table,
@@ -43,110 +42,12 @@ from dhp.leaderboard.tables import (
     judges_of,
     make_tables,
 )
-from dhp.report.charts import Point, drawn, line_with_intervals, mark_blind
 from dhp.report.choice import Choice, Judge, JudgesOfSet
 from dhp.report.columns import DETECTION, DIFFERENCE, LOWEST, run_columns
-from dhp.report.labels import figure
 from dhp.report.matrix import matrix_of
 from dhp.report.web import page
 
-if TYPE_CHECKING:
-    from markupsafe import Markup
-    from matplotlib.figure import Figure
-
-
-_MARKERS = "osD^vP*X"
-_APART = 1.12
-"""How many times as large the next labelled size is at least: closer labels would overlap."""
-
-
-def sizes(table: Table) -> "Markup | None":
-    """Detection by size, a line for each family and protocol; None if no family has two sizes."""
-    several_protocols = len({each.protocol for each in table.results}) > 1
-    families: dict[str, list[tuple[Point, str]]] = {}
-    for entry in table.entries:
-        share, ends = score(entry.result, "detection")
-        if entry.family and entry.size and share is not None:
-            name = f"{entry.family}, {entry.result.protocol}" if several_protocols else entry.family
-            label = f"{entry.size:g}B {share:.0%} (D_avg {figure(entry.result.d_avg)})"
-            families.setdefault(printable(name), []).append(((entry.size, share, ends), label))
-    lines: dict[str, list[tuple[Point, str]]] = {}
-    known: set[float] = set()
-    has_line = False
-    for name, of_family in sorted(families.items()):
-        lines[name] = sorted(of_family, key=_place)
-        of_sizes = set(map(_place, of_family))
-        known |= of_sizes
-        has_line = has_line or len(of_sizes) > 1
-    if not has_line:
-        return None
-
-    def draw(figure: "Figure") -> None:
-        axes = figure.subplots()
-        for number, (name, points) in enumerate(lines.items()):
-            marker = _MARKERS[number % len(_MARKERS)]
-            line_with_intervals(axes, [point for point, _ in points], name, marker=marker)
-        mark_blind(axes)
-        axes.set_xscale("log")
-        shown: list[float] = []
-        for size in sorted(known):
-            if not shown or size > _APART * shown[-1]:
-                shown.append(size)
-        axes.set_xticks(shown, [f"{size:g}B" for size in shown])
-        axes.minorticks_off()
-        axes.set_xlabel("parameters")
-        axes.set_ylabel("detection")
-        figure.legend(loc="outside right upper", frameon=False)
-
-    words = []
-    for name, points in lines.items():
-        labels = ", ".join(label for _, label in points)
-        words.append(f"{name} {labels}")
-    return drawn(draw, 9.2, 3.8, f"Lines: detection by size on {table.dataset}: {'; '.join(words)}.")
-
-
-def _place(labelled: tuple[Point, str]) -> float:
-    """Where a point stands on the axis."""
-    return labelled[0][0]
-
-
-def costs(table: Table) -> "Markup | None":
-    """Detection by cost, a point for each judge with a known cost; None for fewer than two."""
-    points: list[tuple[Point, str]] = []
-    for entry in table.entries:
-        share, ends = score(entry.result, "detection")
-        if entry.cost is not None and share is not None:
-            points.append(((entry.cost, share, ends), printable(table.names[entry.judge])))
-    if len(points) < 2:
-        return None
-    points.sort(key=lambda each: (each[0][:2], each[1]))
-    priced = [cost for cost in map(_place, points) if cost > 0]
-
-    def draw(figure: "Figure") -> None:
-        axes = figure.subplots()
-        for number, (point, name) in enumerate(points):
-            marker = _MARKERS[number % len(_MARKERS)]
-            line_with_intervals(axes, [point], name, marker=marker, linestyle="")
-        mark_blind(axes)
-        if len(priced) == len(points):
-            axes.set_xscale("log")
-        elif priced:  # logarithms have no place for a judge without any cost
-            axes.set_xscale("symlog", linthresh=priced[0], linscale=0.3)
-            axes.set_xlim(left=-priced[0] / 5)
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-        axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-        axes.set_xlabel("cost per 1,000 judgements")
-        axes.set_ylabel("detection")
-        figure.legend(loc="outside right upper", frameon=False)
-
-    words = "; ".join(f"{name} {shown_cost(cost)}, {share:.0%}" for (cost, share, _), name in points)
-    return drawn(
-        draw, 9.2, 3.8, f"Points: cost per 1,000 judgements and detection on {table.dataset}: {words}."
-    )
-
-
 DATA = "leaderboard.json"
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 @near_keywords
@@ -249,9 +150,7 @@ def _page(
     **values: object,
 ) -> str:
     """A page of the site; `root` leads from its folder to that of the site."""
-    # Names of others reach attributes and scripts, too, so the whole page is gone through.
-    made = page(template, styles=("drawn.css", *styles), scripts=scripts, root=root, **values)
-    return _CONTROLS.sub(lambda match: printable(match[0]), made)
+    return page(template, styles=("drawn.css", *styles), scripts=scripts, root=root, **values)
 
 
 def _best_two(tables: Sequence[Table]) -> list[Entry]:

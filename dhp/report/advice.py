@@ -338,9 +338,6 @@ def _notes_on_pairs(result: Result) -> list[str]:
     few = [variant_name(row.variant) for row in result.variants if row.n < FEWEST_PAIRS]
     if few:
         remarks.append(f"fewer than {FEWEST_PAIRS} pairs, in no average: {'; '.join(few)}")
-    pairs = result.pairs
-    if pairs:
-        remarks.append(f"the kinds of damage have {pairs[0]:,} to {pairs[1]:,} pairs")
     fails = None if result.pass_mark is None else result.pass_mark.fails
     if result.pass_mark is not None and fails is not None:
         remarks.append(

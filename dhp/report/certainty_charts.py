@@ -1,16 +1,13 @@
 """Pictures of how sure a judge is and how right, and of what asking a person leaves."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dhp.analysis.certainty import Asking, Certainty
+from dhp.analysis.results import Result
 from dhp.report.asking_table import asking_table
-from dhp.report.certainty_words import (
-    asking_sentence,
-    certainty_notes,
-    certainty_sentence,
-)
+from dhp.report.certainty_words import asking_sentence, certainty_notes, certainty_sentence
 from dhp.report.charts import COLOURS, Drawing
+from dhp.report.document import Chart, Note, Part
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -91,12 +88,26 @@ def _looks() -> list[dict[str, Any]]:
     ]
 
 
-ON_PAGE: Mapping[str, Any] = {
-    "certainty_drawing": certainty_drawing,
-    "certainty_sentence": certainty_sentence,
-    "certainty_notes": certainty_notes,
-    "asking_drawing": asking_drawing,
-    "asking_sentence": asking_sentence,
-    "asking_table": asking_table,
-}
-"""What the template of the report calls for this."""
+def certainty_parts(result: Result) -> list[Part]:
+    """What a page says of it, below a title of its own."""
+    parts: list[Part] = []
+    if result.certainty is not None:
+        parts.append(_as_sentence(certainty_sentence(result.certainty)))
+        if result.certainty.bins:
+            parts.append(Chart([certainty_drawing(result.certainty).on_page()]))
+    if result.asking is not None:
+        parts.append(_as_sentence(asking_sentence(result.asking)))
+        parts.append(Chart([asking_drawing(result.asking).on_page()]))
+        parts.append(asking_table(result.asking))
+        parts.append(
+            Note(
+                f"A person is taken to be right. Over {result.asking.n} examples, good and damaged texts "
+                "half and half; only kinds of damage that change what a text says."
+            )
+        )
+    parts += map(Note, certainty_notes(result))
+    return parts
+
+
+def _as_sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."

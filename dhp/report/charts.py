@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -84,7 +84,7 @@ def drawn(draw: Callable[["Figure"], None], width: float, height: float, descrip
     # Of the many ids that matplotlib gives, those that nothing refers to would only make the page longer.
     used = set(re.findall(r"#([\w.-]+)[)\"]", inner))
     inner = re.sub(r' id="([^"]*)"', lambda match: match[0] if match[1] in used else "", inner)
-    inner = _small(re.sub(r"font-family: [^;\"]*;? ?", "", inner))
+    inner = re.sub(r"font-family: [^;\"]*;? ?", "", inner)
     for name, colour in COLOURS.items():
         inner = inner.replace(colour, f"var(--{name})")
     return Markup(
@@ -93,45 +93,8 @@ def drawn(draw: Callable[["Figure"], None], width: float, height: float, descrip
     )
 
 
-Point: TypeAlias = tuple[float, float, tuple[float, float] | None]
-"""Place on the axis, figure, and its interval."""
-
-
-def line_with_intervals(axes: "Axes", points: Sequence[Point], label: str, **look: Any) -> None:
-    """A line through points, with the interval of each upright; `look` is as for `Axes.plot`."""
-    x, y, _ = zip(*points, strict=True)
-    (line,) = axes.plot(x, y, label=label, **look)
-    for place, _, ends in points:
-        if ends is not None:
-            axes.plot([place, place], ends, color=line.get_color(), linewidth=1, alpha=0.6)
-
-
 NOT_WRITTEN: dict[str, Any] = {"Date": None, "Creator": None}
 """Of a picture's metadata: the same drawing gives the same file."""
-
-
-def mark_blind(axes: "Axes", value: float = 0.5) -> None:
-    """A dashed line where there is nothing to see."""
-    axes.axhline(value, color=COLOURS["weak"], linewidth=1, linestyle=(0, (3, 3)))
-
-
-def _small(svg: str) -> str:
-    """The same picture in fewer characters: hundredths of a point, no groups and shapes that show nothing."""
-    svg = re.sub(r' transform="rotate\(-0 [^"]*"| clip-path="[^"]*"(?= style="fill: none"/>)', "", svg)
-    svg = re.sub(r'<path d="[^"]*" style="fill: none"/>', "", svg)
-    svg = re.sub(
-        r' (d|x|y|transform)="[^"]*"',
-        lambda match: re.sub(r"(\.\d\d)\d+", r"\1", re.sub(r"\s+", " ", match[0])),
-        svg,
-    )
-    svg = re.sub(r">\s+<", "><", svg)
-    before = ""
-    while svg != before:  # a group may hold groups alone, which go first
-        before, svg = svg, _BARE.sub(r"\1", svg)
-    return svg
-
-
-_BARE = re.compile(r"<g>((?:<(?:path|use|rect)\b[^<>]*/>|<text\b[^<>]*>[^<>]*</text>)*)</g>|<defs></defs>")
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "dhp",

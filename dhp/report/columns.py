@@ -179,8 +179,6 @@ DETECTION = Column[Result](
     ends=lambda r: None if r.too_few else r.detection.ci["avg"],
     right=False,
 )
-_DRAWN = "dot: detection; bar: its 95 % interval; upright line: 50 %, blind"
-DRAWN_AVERAGE = replace(DETECTION, heading="detection, drawn", help=_DRAWN, drawn=True)
 READ = Column[Result](
     "read",
     lambda r: r.read,
@@ -431,7 +429,12 @@ KINDS: list[Column[VariantResult]] = [
     Column("name in files", lambda r: r.variant, str, "name of the variant", right=False, details=2),
 ]
 """Columns of a table of kinds of damage, controls and attacks, after their names."""
-DRAWN = replace(KINDS[0], heading=DRAWN_AVERAGE.heading, help=_DRAWN, drawn=True)
+DRAWN = replace(
+    KINDS[0],
+    heading="detection, drawn",
+    help="dot: detection; bar: its 95 % interval; upright line: 50 %, blind",
+    drawn=True,
+)
 
 METRICS: list[Column[Cell]] = [
     Column(

@@ -239,13 +239,12 @@ class FirstThatFits:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading of a page, perhaps with a link or a number before it."""
+    """A heading of a page, perhaps with a link."""
 
     text: str
     level: int = 2
     id: str = ""
     link: str = ""
-    number: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,7 +326,6 @@ class Block:
 
     parts: "Sequence[Part]"
     tags: Mapping[str, str] = field(default_factory=dict)
-    id: str = ""
 
 
 Part = (

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dhp.analysis.results import Result, Results, VariantResult
 from dhp.content.catalog import descriptions
@@ -16,10 +16,10 @@ from dhp.core.records import parse_variant
 from dhp.core.verdicts import verdicts_about
 from dhp.core.writing import write_lines
 from dhp.report.advice import advice
-from dhp.report.certainty_charts import ON_PAGE
+from dhp.report.certainty_charts import certainty_parts
 from dhp.report.charts import detection_drawing, discernment_charts, judges_chart, marks_drawing
 from dhp.report.compared import compared_page
-from dhp.report.document import Fold, Part
+from dhp.report.document import Alarm, Chart, Fold, Heading, Note, Part
 from dhp.report.explorer import MOST_EXAMPLES, explorer_data
 from dhp.report.findings import by_judge, sentences
 from dhp.report.labels import best_mark
@@ -33,13 +33,8 @@ from dhp.report.web import page
 from dhp.runs.compare import Comparisons
 from dhp.runs.reader import Run, RunSource, open_run
 
-if TYPE_CHECKING:
-    from markupsafe import Markup
-
 _LOWEST = 0.4
 """Where the charts of detection start at the latest."""
-_OPEN = 8
-"""Results whose charts show as the page opens."""
 
 
 def html_report(run: Run, progress: Progress | None = None) -> str:
@@ -50,12 +45,14 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
     One file that needs no network; every text in it is escaped, and all but the pairs of texts can be read
     without JavaScript. Raises `InputError` if a file of the run cannot be read.
     """
-    results, curves, together = list(run.results), list["Markup | None"](), judges_chart(run.results)
+    results = list(run.results)
+    together = judges_chart(results)
+    curves: list[list[Part]] = []
     for number, each in enumerate(results, 1):
         with stage(numbered(progress, number, len(results)), "drawing the charts of the report"):
             # Where the judges share a chart, their own would show the same curves again.
             alone = each.curves and together is None
-            curves.append(detection_drawing(each.curves).on_page() if alone else None)
+            curves.append([Chart([detection_drawing(each.curves).on_page()], _OF_CURVES)] if alone else [])
     with stage(progress, "packing the texts of the report"):
         pairs = explorer_data(run) if run.has_texts else ""
     several, manifest = len(results) > 1, run.manifest if run.has_texts else {}
@@ -76,7 +73,6 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
         extent=run.extent,
         curves=curves,
         several=several,
-        opened=len(results) <= _OPEN,
         sentences=sentences(results),
         matrices=_placed_matrices(results) if several else [],
         advice={judge: text for judge, text in advised.items() if text},
@@ -85,22 +81,63 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
         verdicts=[verdict for verdict in verdicts_about("damage") if verdict in states],
         runs=_runs(results),
         figures_of=figures_of,
-        drawn_kinds=partial(drawn_kinds, start=_start(judged), short=several),
+        drawn_kinds=partial(drawn_kinds, start=_start(judged)),
         damage=_damage(rows),
-        controls=list(
-            dict.fromkeys(parse_variant(r.variant).perturber for r in rows if r.level == "control")
-        ),
-        judges_chart=together,
-        discernment=discernment_charts(results),
-        best_mark=best_mark,
-        marks_drawing=marks_drawing,
-        **ON_PAGE,
+        controls=any(row.level == "control" for row in rows),
+        of_judges=[Heading(_OF_JUDGES), Chart([together])] if together else [],
+        folds=_folds(results),
+        warnings=_warnings(results),
         explorer=pairs,
         prompts=run.prompts,
         manifest=json.dumps(manifest, ensure_ascii=False, indent=1),
         made=str(manifest.get("created") or max(each.created for each in results))[:10],
-        perturb_usage=manifest.get("usage_of_perturb_model", {}),
     )
+
+
+_OF_JUDGES = "How little damage does each judge see?"
+_OF_CURVES = (
+    "Detection by dose, with the fitted psychometric curve. Upright mark: T75, the dose detected in three of "
+    "four texts; bar: its 95 % interval."
+)
+
+
+def _name(result: Result, results: Sequence[Result]) -> str:
+    """The data of a result, with its judge if there are several."""
+    several = len({each.judge for each in results}) > 1
+    return f"{result.dataset}: {result.judge}" if several else result.dataset
+
+
+def _warnings(results: Sequence[Result]) -> list[Part]:
+    lines: list[Part] = []
+    for each in results:
+        about = f", {each.dataset}" if len(results) > 1 else ""
+        lines += [Alarm(f"Warning{about}: {warning}") for warning in each.warnings]
+    return lines
+
+
+def _folds(results: Sequence[Result]) -> list[Part]:
+    """What is folded below the tables: bars of D, what passes at each mark, how sure a judge is."""
+    folds: list[Part] = []
+    several = len(results) > 1
+    discernment = discernment_charts(results)
+    if discernment:
+        folds.append(Fold("D by kind of damage", [Chart(discernment)]))
+
+    marks: list[Part] = []
+    for each in results:
+        if each.sweep is not None:
+            marks += [Heading(_name(each, results))] if several else []
+            marks.append(Chart([marks_drawing(each.sweep).on_page()], best_mark(each.sweep)))
+    if marks:
+        own = Note("A mark of your own is set with `--pass-mark`.")
+        folds.append(Fold("What would pass at each mark", [*marks, own]))
+
+    for each in results:
+        if each.certainty is not None or each.asking is not None:
+            about = f": {_name(each, results)}" if several else ""
+            title = f"How sure, how right, and when to ask a person{about}"
+            folds.append(Fold(title, certainty_parts(each)))
+    return folds
 
 
 @near_keywords

@@ -39,17 +39,15 @@ def _probe_level(row: VariantResult) -> str:
     return row.level if row.level in PROBES else ""
 
 
-def drawn_kinds(result: Result, start: float, *, short: bool = False) -> Table[VariantResult]:
-    """The same rows with the detection drawn from `start` on; short: damage alone, with no other column."""
-    rows = result.damage if short else (*result.damage, *result.probes)
-    columns = kind_columns(rows, details=0)
-    full = kinds_table(result)
+def drawn_kinds(result: Result, start: float) -> Table[VariantResult]:
+    """The same rows with the detection drawn, on tracks that begin at `start`."""
+    table = kinds_table(result)
+    kind, *others = table.columns
     return replace(
-        full,
-        title=f"{full.title}: detection",
-        columns=[KIND, DRAWN, *(columns[:1] if short else columns)],
-        rows=rows,
-        css="drawn" if short else "drawn full",
+        table,
+        title=f"{table.title}: detection",
+        columns=[kind, DRAWN, *others],
+        css="drawn",
         start=start,
     )
 
@@ -189,8 +187,6 @@ def counts(result: Result) -> dict[str, str]:
     if result.latency:
         median, slow = result.latency[:2]
         facts["seconds a call, median and 95 %"] = f"{median:.2g}, {slow:.2g}"
-    if result.missing_mass is not None:
-        facts["probability on no score"] = f"{result.missing_mass:.1%}"
     return facts | {f"read by rule {rule}": _count(n) for rule, n in result.rules.items()}
 
 

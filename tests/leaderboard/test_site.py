@@ -184,7 +184,7 @@ def test_results_without_variants_have_a_page(edited: Callable[..., Path], tmp_p
     file = edited("some.json", lambda r: r.update(empty, variants=[], detection=nothing))
     write_site(make_tables(read_entries([file])), tmp_path / "site")
     (row,) = [row for row in document(tmp_path / "site" / "index.html").rows if "–" in row[0]]
-    assert row[3:7] == ["–", "–", "0 of 0", "–"]
+    assert row[2:6] == ["–", "–", "0 of 0", "–"]
 
 
 def test_printed_tables_escape_what_they_must(edited: Callable[..., Path]) -> None:

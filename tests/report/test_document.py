@@ -56,7 +56,7 @@ TABLE = Table("the table", [NAME, SHARE, VERDICT], ROWS, word=item("verdict"))
 EVERY_PART: list[Part] = [
     "sentence",
     Strong("strong"),
-    Heading("heading", 3, id="here", number="7"),
+    Heading("heading", 3, id="here"),
     Note("note with `code`"),
     Alarm("alarm"),
     Code("signature|1"),

@@ -235,7 +235,7 @@
       const link = element("a", "note", "Link to this pair");
       const chosen = { result: fields.result.value, variant: variants[v].name, pair: example.id };
       link.href = `#explorer?${new URLSearchParams(chosen)}`;
-      return [texts, ...folds, table(sides, drops), ...unscored(sides), ...probabilities(sides), ...answers(sides), link];
+      return [texts, ...folds, table(sides, drops), ...probabilities(sides), ...answers(sides), link];
     }
 
     function table(sides, drops) {
@@ -266,19 +266,6 @@
     }
 
     const SIDES = ["original", "degraded"];
-
-    function unscored(sides) {
-      const found = sides.flatMap(({ scores, answers }, side) =>
-        judge.metrics.flatMap((metric, m) =>
-          (scores[m] ?? []).flatMap((score, k) => {
-            if (typeof score === "number") return [];
-            const said = answers[m][k] === null ? "" : `: ${answers[m][k]}`;
-            return [element("li", "", `${metric}, ${SIDES[side]}, sample ${k + 1}: `, element("b", "", score), said)];
-          })
-        )
-      );
-      return found.length ? [element("ul", "note", ...found)] : [];
-    }
 
     // The probabilities of the points of each scale, the worst first, as far as the judge gives them.
     function probabilities(sides) {
