@@ -129,8 +129,8 @@ def _folds(results: Sequence[Result]) -> list[Part]:
             marks += [Heading(_name(each, results))] if several else []
             marks.append(Chart([marks_drawing(each.sweep).on_page()], best_mark(each.sweep)))
     if marks:
-        own = Note("A mark of your own is set with `--pass-mark`.")
-        folds.append(Fold("What would pass at each mark", [*marks, own]))
+        hint = Note("A mark of your own is set with `--pass-mark`.")
+        folds.append(Fold("What would pass at each mark", [*marks, hint]))
 
     for each in results:
         if each.certainty is not None or each.asking is not None:
