@@ -42,7 +42,7 @@ class RequestFiles:
     def add(self, target: Target, request: Request, samples: Sequence[int]) -> None:
         """Write lines for these samples of a request, of those that are not written yet."""
         model = target.model
-        assert isinstance(model, OpenAIClient)
+        assert isinstance(model, OpenAIClient), "others are refused by `check_writable_model`"
         for group in self._groups(model, request.samples, samples):
             keys = {sample: request.keys[sample] for sample in group}
             name = keys[group[0]].hex()
@@ -64,6 +64,7 @@ class RequestFiles:
     ) -> Iterator[tuple[int, ...]]:
         """Samples that follow one another in the request, as many as one call may ask for."""
         at_once = model.multi_sample and self._multi_sample
+        # A sample that is not wanted ends a group: the keys of a line's replies follow one another.
         group: list[int] = []
         for sample in order:
             if sample in samples:
@@ -109,9 +110,11 @@ class FileFiller:
     def fill(self) -> None:
         """Give the files their names; raises `StoppedEarly` with them, or at the limit."""
         if self._requests is None:
+            # From now on each request goes back at once with what is left of it to ask.
             self._results.check_used(self._store)
             self.collects, self.taken = False, 0
             return
+
         try:
             self._results.check_used(self._store)
         except InputError:
@@ -120,7 +123,8 @@ class FileFiller:
         parts = self._requests.writer.close()
         if parts:
             self._results.note_others()
-            names = ", ".join(f"{part.path} ({part.requests:,} requests to {part.model})" for part in parts)
+            named = [f"{part.path} ({part.requests:,} requests to {part.model})" for part in parts]
+            names = ", ".join(named)
             limit = f"; {self._requests.limit}" if self._requests.limit else ""
             raise StoppedEarly(
                 f"{names}: have them answered, then repeat the command with `batch_read`{limit}"
@@ -137,6 +141,8 @@ def _read(results: BatchResults, target: Target, request: Request) -> dict[int, 
     """What the results say of samples of a request; replies go into the store."""
     if not isinstance(target.model, OpenAIClient):
         return {}
+
+    # A line has the key of the first of its samples, and answers those that follow it, too.
     replies: dict[int, Reply] = {}
     refused: dict[int, Failure] = {}
     for index, sample in enumerate(request.samples):
@@ -150,7 +156,7 @@ def _read(results: BatchResults, target: Target, request: Request) -> dict[int, 
         elif came is not None:
             replies = {**dict(zip(following, came, strict=False)), **replies}
     target.keep(request, replies)
-    return {**refused, **replies}
+    return {**refused, **replies}  # a reply counts before a refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +182,7 @@ class ProviderFiller:
         self._begin()
 
     def _begin(self) -> None:
+        """Begin a round: what was sent before may have been answered meanwhile, so it is read anew."""
         self.taken = 0
         self._waits_for: set[str] = set()
         self._sent: dict[tuple[str, str], _SentBefore] = {}
@@ -198,6 +205,7 @@ class ProviderFiller:
             if not left:
                 yield request, came
                 continue
+            # What is in flight is awaited; only the samples that are left then are sent.
             for index, sample in enumerate(samples):
                 job = sent.in_flight.get(request.keys[sample].hex())
                 if job:

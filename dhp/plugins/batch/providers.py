@@ -133,6 +133,7 @@ def _json_lines(pieces: Iterable[bytes]) -> Iterator[Any]:
         yield from (json.loads(line) for line in whole if line.strip())
 
 
+# Reasons to stop, and their words at OpenAI.
 _ANTHROPIC_FINISH = {
     "end_turn": "stop",
     "stop_sequence": "stop",
@@ -207,6 +208,7 @@ def _anthropic_request(line: Mapping[str, Any]) -> dict[str, Any]:
     if system:
         params["system"] = system
     converted = ("model", "max_tokens", "max_completion_tokens", "messages", "n", "seed", "response_format")
+    # Further fields of the user's own go along as they are.
     params |= {name: value for name, value in body.items() if name not in converted}
     return {"custom_id": line["custom_id"], "params": params}
 
@@ -234,6 +236,7 @@ def _anthropic_result(line: Mapping[str, Any]) -> dict[str, Any]:
 
 _GEMINI_RUNNING = ("QUEUED", "PENDING", "RUNNING", "CANCELLING", "PAUSED", "UPDATING", "UNSPECIFIED")
 _GEMINI_FINISH = {"STOP": "stop", "MAX_TOKENS": "length"}
+"""Reasons to stop, and their words at OpenAI; all others mean that content was filtered."""
 _GEMINI_STATUS = {400: 400, 401: 401, 403: 403, 404: 404, 3: 400, 5: 404}
 """Codes of errors that would come again, of HTTP or of gRPC, with the status of HTTP; others may pass."""
 _GEMINI_NAMES = {
@@ -304,11 +307,11 @@ class GeminiBatches:
 def _gemini_request(body: Mapping[str, Any]) -> dict[str, Any]:
     """A chat completion as a request of Gemini's."""
     system = [m["content"] for m in body["messages"] if m["role"] == "system"]
-    contents = [
-        {"role": "model" if m["role"] == "assistant" else "user", "parts": [{"text": m["content"]}]}
-        for m in body["messages"]
-        if m["role"] != "system"
-    ]
+    contents = []
+    for message in body["messages"]:
+        if message["role"] != "system":
+            role = "model" if message["role"] == "assistant" else "user"
+            contents.append({"role": role, "parts": [{"text": message["content"]}]})
     request: dict[str, Any] = {
         "contents": contents,
         "generationConfig": {_GEMINI_NAMES[name]: body[name] for name in _GEMINI_NAMES if name in body},
@@ -333,14 +336,13 @@ def _gemini_result(line: Mapping[str, Any]) -> dict[str, Any]:
     usage = response.get("usageMetadata", {})
     body = {
         "model": response.get("modelVersion", ""),
-        "choices": [
-            _gemini_choice(i, candidate) for i, candidate in enumerate(response.get("candidates", []))
-        ],
+        "choices": [_gemini_choice(i, each) for i, each in enumerate(response.get("candidates", []))],
         "usage": {
             "prompt_tokens": usage.get("promptTokenCount", 0),
             "completion_tokens": usage.get("candidatesTokenCount", 0) + usage.get("thoughtsTokenCount", 0),
         },
     }
+    # A prompt that was blocked has feedback in the place of candidates.
     if not body["choices"] and response.get("promptFeedback"):
         body["choices"] = [{"index": 0, "message": {"content": ""}, "finish_reason": "content_filter"}]
     return {"custom_id": line["key"], "response": {"status_code": 200, "body": body}, "error": None}
@@ -448,6 +450,7 @@ def check_address(name: str, model: str, endpoint: str) -> None:
                 raise InputError(
                     f"{model}: is at {endpoint}, not at `batch` {name}; allowed: `batch` {owner}"
                 )
+    # An address with parameters, as Azure has them, which the package does not take.
     if " " in endpoint:
         raise InputError(f"{model}: `batch` does not reach Azure ({endpoint}); allowed: `batch_write`")
 

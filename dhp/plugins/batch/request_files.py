@@ -22,12 +22,9 @@ from dhp.core.writing import (
 
 _URL = "/v1/chat/completions"
 
-
 _MOST_REQUESTS = 50_000
-
-
 _MOST_BYTES = 200_000_000
-"""In one file of requests."""
+"""Of one file: OpenAI takes no larger ones."""
 
 
 @dataclass(slots=True)
@@ -81,6 +78,7 @@ class BatchWriter:
         request = {"custom_id": custom_id, "method": "POST", "url": _URL, "body": body}
         line = json.dumps(request, ensure_ascii=False).encode() + b"\n"
         with self._or_nothing():
+            # A file has requests to one model, as providers want it.
             part, files = self._open.get((model, endpoint)) or self._next(model, endpoint)
             full = part.requests >= _MOST_REQUESTS or part.size + len(line) > _MOST_BYTES
             if full and part.requests:
@@ -103,7 +101,9 @@ class BatchWriter:
             for _, files in self._open.values():
                 _close(files)
             for part in self._parts:
-                if part.path.exists() and not cmp(part.path, self._unfinished(part.path), shallow=False):
+                if not part.path.exists():
+                    continue
+                if not cmp(part.path, self._unfinished(part.path), shallow=False):
                     raise InputError(
                         f"`batch_write` {part.path}: holds other requests; choose a name for the next file"
                     )
@@ -130,6 +130,7 @@ class BatchWriter:
         return Path(self._temporary.name) / path.name
 
     def _paths(self) -> list[Path]:
+        # Keys first: a file of requests without them could not be read again.
         paths = [part.path for part in self._parts]
         return [*map(keys_file, paths), *paths] if self._keyed else paths
 

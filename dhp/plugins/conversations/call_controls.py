@@ -21,9 +21,11 @@ def argument_spacing(text: str, rng: Random, *, example: Example) -> Edited:
 @perturber(name="argument_order", level="control")
 def argument_order(text: str, rng: Random, *, example: Example) -> Edited:
     """Name the arguments of all calls in the opposite order."""
-    return _rewritten(
-        example, lambda values: json.dumps(dict(reversed(list(values.items()))), ensure_ascii=False)
-    )
+
+    def backwards(values: Mapping[str, Any]) -> str:
+        return json.dumps(dict(reversed(list(values.items()))), ensure_ascii=False)
+
+    return _rewritten(example, backwards)
 
 
 def _rewritten(example: Example, write: Callable[[Mapping[str, Any]], str]) -> Edited:
@@ -50,19 +52,24 @@ def _random_id(rng: Random) -> str:
 def renamed_ids(text: str, rng: Random, *, example: Example) -> Edited:
     """Give all calls other ids, and their results with them."""
     judged = Judged.of(example)
-    ids = list(dict.fromkeys(call.id for turn in judged.turns for call in turn.calls))
+    ids: list[str] = []
+    taken: set[str | None] = set()
+    for turn in judged.turns:
+        ids += [call.id for call in turn.calls]
+        taken |= {turn.text, turn.result_of}
     if not ids:
         raise NotApplicable("no call")
-    taken = {word for turn in judged.turns for word in (turn.text, turn.result_of)}
+
     new: dict[str, str] = {}
-    for old in ids:
+    for old in dict.fromkeys(ids):
         name = _random_id(rng)
         while name in taken:
             name = _random_id(rng)
         new[old] = name
         taken.add(name)
+
     turns = []
     for turn in judged.turns:
         calls = tuple(replace(call, id=new[call.id]) for call in turn.calls)
         turns.append(replace(turn, calls=calls, result_of=new.get(turn.result_of or "", turn.result_of)))
-    return Edited(judged.shown(turns), len(ids), len(ids))
+    return Edited(judged.shown(turns), len(new), len(new))

@@ -15,6 +15,7 @@ from dhp.plugins.conversations.choice import ONE_OR_ALL, chosen, latest, with_te
 from dhp.plugins.conversations.conversation import Call, Judged, Turn
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+"""A number with its marks: 7, 1,299.50 or 12.5."""
 
 
 @perturber(name="result_ignored", level="turn", degrees=ONE_OR_ALL)
@@ -26,25 +27,36 @@ def result_ignored(text: str, rng: Random, *, example: Example, count: int | str
     judged = Judged.of(example)
     if not judged.answers:
         raise NotApplicable("no last answer")
+
+    # Only a number that a tool gave and nobody else said shows that the result was read.
     place = judged.answers[-1]
     answer = judged.turns[place].text
     earlier = (*judged.before, *judged.turns[:place])
     by_tools = _numbers(turn.text for turn in earlier if turn.role == "tool")
     by_others = _numbers(turn.text for turn in earlier if turn.role in ("user", "system"))
-    known = [n for n in dict.fromkeys(_NUMBER.findall(answer)) if _plain(n) in by_tools - by_others]
+    by_tools_alone = by_tools - by_others
+    said = dict.fromkeys(_NUMBER.findall(answer))
+    known = [number for number in said if _plain(number) in by_tools_alone]
     picked = chosen(range(len(known)), count, rng, "numbers from tools")
+
     taken = by_tools | by_others | _numbers([answer])
     changed: dict[str, str] = {}
-    for number in (known[i] for i in picked):
+    for i in picked:
+        number = known[i]
         changed[number] = _other_number(number, taken, rng)
         taken.add(_plain(changed[number]))
+
     changed_answer = _NUMBER.sub(lambda match: changed.get(match[0], match[0]), answer)
     edited = with_texts(judged, {place: changed_answer})
     return replace(edited, asked=len(picked), made=len(picked))
 
 
 def _numbers(texts: Iterable[str]) -> set[str]:
-    return set(map(_plain, chain.from_iterable(map(_NUMBER.findall, texts))))
+    """All numbers in the texts, as `_plain` writes them."""
+    numbers: set[str] = set()
+    for text in texts:
+        numbers.update(map(_plain, _NUMBER.findall(text)))
+    return numbers
 
 
 def _plain(number: str) -> str:
@@ -75,16 +87,25 @@ def call_argument(text: str, rng: Random, *, example: Example, count: int | str)
     another call of the tool has under the same name, and is missing if none has.
     """
     judged = Judged.of(example)
-    calls = [(i, k) for i in judged.calling for k, call in enumerate(judged.turns[i].calls) if call.values]
+    calls: list[tuple[int, int]] = []  # number of the turn, and of the call in it
+    for i in judged.calling:
+        for k, call in enumerate(judged.turns[i].calls):
+            if call.values:
+                calls.append((i, k))
     picked = chosen(range(len(calls)), count, rng, "calls with arguments")
     turns = list(judged.turns)
-    for i, k in (calls[each] for each in picked):
+    for each in picked:
+        i, k = calls[each]
         call = turns[i].calls[k]
         values = call.values
         key = list(values)[int(rng.random() * len(values))]
-        known = [c.values.get(key) for t in judged.turns for c in t.calls if c.name == call.name]
+
+        known = []  # what calls of this tool have as this argument
+        for turn in judged.turns:
+            known += [other.values.get(key) for other in turn.calls if other.name == call.name]
         new = _other_value(values[key], known, rng)
-        changed = {name: new if name == key else value for name, value in values.items()}
+
+        changed = {**values, key: new}
         if new is None:
             del changed[key]
         turns[i] = _with_call(turns[i], k, call.with_values(changed))
@@ -117,14 +138,16 @@ def call_claimed(text: str, rng: Random, *, example: Example, count: int | str) 
     """
     judged = Judged.of(example)
     last = judged.answers[-1] if judged.answers else 0
-    made = [*chain.from_iterable(turn.calls for turn in judged.turns[:last])]
     answer = judged.turns[last].text if judged.answers else ""
+    made = list(chain.from_iterable(turn.calls for turn in judged.turns[:last]))
     claimed = [call for call in made if _is_claimed(call, answer)]
     if made and not claimed:
         raise NotApplicable("the last answer claims no call")
     with_effect = [call for call in claimed if not _LOOKS.match(call.name)]
     left = with_effect if count != "all" and with_effect else claimed
-    gone = {left[i].id for i in latest(range(len(left)), count, "calls that the last answer claims")}
+    picked = latest(range(len(left)), count, "calls that the last answer claims")
+    gone = {left[i].id for i in picked}
+
     turns = []
     for turn in judged.turns:
         kept = replace(turn, calls=tuple(call for call in turn.calls if call.id not in gone))
@@ -137,8 +160,9 @@ def call_claimed(text: str, rng: Random, *, example: Example, count: int | str) 
 _LOOKS = re.compile(
     r"(?:get|list|search|find|read|look|fetch|check|query|show|view|describe|lookup)(?![a-z])", re.I
 )
-"""Names of calls that only look."""
+"""Names of calls that only look: `getOrder`, `list_rooms`, not `settle`."""
 _NAME_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+"""A word in the name of a call: "issue" and "Refund" in `issueRefund`, "SMS" in `sendSMS`."""
 _LEAST_LETTERS = 4
 """Of an argument or a word that is looked for: shorter ones stand in any answer."""
 _STEM = 5
@@ -150,11 +174,16 @@ _MOST_OF_ANSWER = 0.5
 def _is_claimed(call: Call, answer: str) -> bool:
     """Whether an answer says what a call did, or with what."""
     lowered = answer.lower()
-    arguments = [str(value) for value in call.values.values() if isinstance(value, str | int | float)]
-    repeated = [each for each in arguments if each.lower() in lowered]
+    repeated = []  # arguments that the answer says
+    for value in call.values.values():
+        if isinstance(value, str | int | float) and str(value).lower() in lowered:
+            repeated.append(str(value))
     if any(len(each) > _MOST_OF_ANSWER * len(answer) for each in repeated):
         return False
     if any(len(each) >= _LEAST_LETTERS for each in repeated):
         return True
-    words = [word.lower() for word in _NAME_WORD.findall(call.name) if not _LOOKS.fullmatch(word)]
-    return any(len(word) >= _LEAST_LETTERS and word[:_STEM] in lowered for word in words)
+    for word in _NAME_WORD.findall(call.name):
+        is_telling = len(word) >= _LEAST_LETTERS and not _LOOKS.fullmatch(word)
+        if is_telling and word[:_STEM].lower() in lowered:
+            return True
+    return False

@@ -59,9 +59,9 @@ def constraint_broken(
         raise NotApplicable("the answers keep no constraint on form")
     for each in drawn(kept, rng):
         texts = [each.broken(answer) for answer in answers]
-        others = [other for other in kept if other is not each]
-        broken_alone = not any(map(each.holds, texts)) and all(_all_hold(other, texts) for other in others)
-        if broken_alone:
+        is_broken = not any(map(each.holds, texts))
+        others_hold = all(_all_hold(other, texts) for other in kept if other is not each)
+        if is_broken and others_hold:
             return with_texts(judged, dict(zip(places, texts, strict=True)))
     raise NotApplicable("no constraint can be broken without another one")
 
@@ -70,7 +70,9 @@ def _all_hold(constraint: Constraint, answers: Sequence[str]) -> bool:
     return all(map(constraint.holds, answers))
 
 
+# All of these read the English of a system message.
 _NO = r"\b(?:no|not|never|without|avoid)\b[^.\n]{0,25}\b"
+"""A word that forbids, with up to 25 characters before what it forbids: "do not use any" lists."""
 _WORDS = "one two three four five six seven eight nine ten".split()
 _NUMBERS = {word: number for number, word in enumerate(_WORDS, 1)} | {"a single": 1}
 _LENGTH = re.compile(
@@ -78,13 +80,16 @@ _LENGTH = re.compile(
     rf"(\d+|{'|'.join(_NUMBERS)})\s+(?:\w+\s+)?(word|sentence)s?\b",
     re.I,
 )
+"""A limit with its number and unit: "at most 60 words", "in two short sentences"."""
 _LANGUAGES = {"english": "en", "german": "de", "spanish": "es", "french": "fr", "chinese": "zh"}
 _LANGUAGE = re.compile(
     rf"\b(?:answer|reply|respond|write|speak)\b[^.\n]{{0,40}}\bin ({'|'.join(_LANGUAGES)})\b", re.I
 )
+"""The language of answers: "reply in German", "always answer politely in French"."""
 _QUOTED = r'[^.\n]{0,60}?["“]([^"”\n]+)["”]'
 _FIRST = re.compile(rf"\b(?:begin|start|open)s?\b{_QUOTED}", re.I)
 _LAST = re.compile(rf"\b(?:end|close|finish|sign)s?\b{_QUOTED}", re.I)
+"""First and last words: `begin with "Hello"`, `end each answer with "Bye"`."""
 _ITEM = re.compile(r"^[ \t]*(?:[-*•]|\d+[.)])[ \t]+", re.M)
 _MARKUP = re.compile(r"\*\*|^#+ |`", re.M)
 _EMOJI = re.compile("[\u2600-\u27bf\U0001f300-\U0001faff]")

@@ -91,9 +91,11 @@ class Judged:
         if part == "run":
             start = next(i for i, turn in enumerate(turns) if turn.role != "system")
             return cls(turns[:start], turns[start:], part)
+        # The readers let no conversation through in which the assistant says nothing.
         last = max(i for i, turn in enumerate(turns) if turn.role == "assistant" and turn.text)
         if part == "answer":
             return cls(turns[:last], (Turn("assistant", turns[last].text),), part)
+        # A turn begins after the last thing that the user said, with the calls that it makes.
         asked = [i for i, turn in enumerate(turns[:last]) if turn.role in ("user", "system")]
         start = asked[-1] + 1 if asked else 0
         return cls(turns[:start], turns[start : last + 1], part)
@@ -109,7 +111,7 @@ class Judged:
         return [i for i, turn in enumerate(self.turns) if turn.calls]
 
     def step(self, i: int) -> Turns:
-        """The turn at `i`, and the results of its calls."""
+        """The turn at `i`, and the results of its calls, which follow it."""
         end = i + 1
         while end < len(self.turns) and self.turns[end].role == "tool":
             end += 1
@@ -123,7 +125,10 @@ class Judged:
 
     def with_texts(self, texts: Mapping[int, str]) -> str:
         """How a judge sees the judged turns with other texts at these places."""
-        return self.shown([replace(turn, text=texts.get(i, turn.text)) for i, turn in enumerate(self.turns)])
+        turns = list(self.turns)
+        for place, text in texts.items():
+            turns[place] = replace(turns[place], text=text)
+        return self.shown(turns)
 
     @property
     def output(self) -> str:
@@ -138,12 +143,14 @@ class Judged:
 
 def transcript(turns: Iterable[Turn]) -> str:
     """The turns as plain text. Only labels begin a line; whatever was said is indented."""
-    return "\n".join(chain.from_iterable(map(_lines, turns)))
+    lines = chain.from_iterable(map(_lines, turns))
+    return "\n".join(lines)
 
 
 def _lines(turn: Turn) -> Iterator[str]:
     if turn.role == "tool":
-        yield f"Result of {turn.result_of}{' (error)' if turn.error else ''}:"
+        failed = " (error)" if turn.error else ""
+        yield f"Result of {turn.result_of}{failed}:"
         yield _indented(turn.text)
         return
     if turn.text or not turn.calls:

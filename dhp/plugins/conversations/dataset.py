@@ -39,6 +39,7 @@ def conversations(asked: Request) -> Dataset | None:
     for conversations that cannot be read.
     """
     part = _part(asked.judge_part)
+    # Whether the user says that it holds conversations; else its columns must.
     certain = asked.judge_part is not None or asked.task == TASK
     rows = open_rows(asked.source, certain)
     reader = None if rows is None else reader_of(rows, asked.fields)
@@ -49,10 +50,12 @@ def conversations(asked: Request) -> Dataset | None:
         return None
     for name in asked.fields:
         one_of("field", name, _FIELDS, "`fields`")
+
     chosen = chosen_rows(rows, asked.where) if asked.where else rows
     if reader in (of_messages, of_turns):
         read: Iterable[Found] = _each_row(chosen, reader, asked)
     else:
+        # Spans and observations of one conversation stand in several rows, so these are read together.
         read = reader([sound(row) for row in chosen.rows], asked.fields)
     examples: list[Example] = []
     taken: set[str] = set()
@@ -61,6 +64,7 @@ def conversations(asked: Request) -> Dataset | None:
         taken.add(examples[-1].id)
     if not examples:
         raise InputError(f"{rows.name}: no conversation in it; must have at least one")
+
     task = asked.task if isinstance(asked.task, Task) else read_task(asked.task or TASK)
     suite = own_suite(read_task(TASK), with_llm=False)
     dataset = Dataset(asked.name, tuple(examples), task, suite, tuple(examples), split=split_example)

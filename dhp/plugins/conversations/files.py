@@ -14,6 +14,7 @@ from dhp.loaders.telemetry import records
 from dhp.plugins.conversations.formats import INPUT
 
 _KEYS = ("messages", "turns", "observations", "traceId", "trace_id")
+"""Names one of which stands in the first line of a file of conversations."""
 _LONGEST_LINE = 2**24
 """Bytes of a first line that are looked at."""
 
@@ -54,6 +55,7 @@ def _begins_so(path: Path, suffix: str) -> bool:
 def _entries(data: Any) -> Sequence[Any]:
     """The entries of a JSON file: of a list, a log of inspect_ai, a page of langfuse, spans, a test run."""
     if isinstance(data, list):
+        # A list of messages is one conversation; any other list has an entry for each.
         is_conversation = all(isinstance(each, dict) and "role" in each for each in data)
         return [{"messages": data}] if data and is_conversation else data
     if not isinstance(data, dict):

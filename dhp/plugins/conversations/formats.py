@@ -57,9 +57,13 @@ def _value(row: Row, *columns: str) -> Any:
 
 
 def _id(row: Row, fields: Mapping[str, str]) -> str | None:
+    """The id of a conversation: in the column that the user names, else in the first usual one."""
     names = (fields["id"],) if "id" in fields else ("id", "conversation_id", "custom_id", "name")
-    texts = (as_text(row.value(name)) for name in names)
-    return next((text for text in texts if text), None)
+    for name in names:
+        text = as_text(row.value(name))
+        if text:
+            return text
+    return None
 
 
 def of_messages(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Found]:
@@ -103,7 +107,9 @@ def of_turns(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Found]:
         if not listed_turns:
             raise InputError(f"{place}: is empty; must be a list of turns with role and content")
         role = as_said(place, _value(row, "chatbot_role", "chatbotRole"))
-        turns = [(place, Turn("system", role))] if role else []
+        turns: list[tuple[str, Turn]] = []
+        if role:
+            turns.append((place, Turn("system", role)))
         for number, each in enumerate(listed_turns):
             at = f"{place}[{number}]"
             turns += [(at, turn) for turn in _of_turn(at, each, len(turns))]
@@ -145,6 +151,7 @@ def of_spans(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Found]:
             messages.insert(0, {"role": "system", "parts": instructions})
         trace = row.value("traceId") or row.value("trace_id")
         name = str(values.get("gen_ai.conversation.id") or trace or row.place)
+        # Each call of a model sends what was said before, so the longest one holds the whole.
         if name not in longest or len(messages) >= len(longest[name][0]):
             longest[name] = messages, row
     for name, (messages, row) in longest.items():
@@ -165,11 +172,11 @@ def of_observations(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[
             name = as_text(_value(each, "traceId", "trace_id")) or _id(row, fields) or row.place
             traces.setdefault(name, []).append(each)
     for name, observed in traces.items():
-        observed.sort(key=lambda o: str(_value(o, "startTime", "start_time") or ""))
-        generations = [o for o in observed if str(o.values.get("type")).upper() == "GENERATION"]
+        observed.sort(key=lambda each: str(_value(each, "startTime", "start_time") or ""))
+        generations = [each for each in observed if str(each.values.get("type")).upper() == "GENERATION"]
         if not generations:
             raise InputError(f"{observed[0].place}: trace '{name}': no GENERATION; must have at least one")
-        last = max(generations, key=lambda o: len(_said_before(o)))
+        last = max(generations, key=lambda each: len(_said_before(each)))
         place = f"{last.place}: input"
         messages = [*_said_before(last), *_given(_value(last, "output"))]
         yield Found(name, read_messages(place, messages), last)
@@ -181,15 +188,20 @@ def _observed(row: Row) -> list[Row]:
     if nested is None:
         return [row]
     place = f"{row.place}: observations"
-    rows = enumerate(listed(place, nested))
-    return [Row(f"{place}[{i}]", each) for i, each in rows if isinstance(each, dict)]
+    rows = []
+    for i, each in enumerate(listed(place, nested)):
+        if isinstance(each, dict):
+            rows.append(Row(f"{place}[{i}]", each))
+    return rows
 
 
 def _said_before(generation: Row) -> list[Any]:
     messages = _value(generation, "input")
     if isinstance(messages, dict) and "messages" in messages:
         messages = messages["messages"]
-    return messages if isinstance(messages, list) else [{"role": "user", "content": as_said("", messages)}]
+    if isinstance(messages, list):
+        return messages
+    return [{"role": "user", "content": as_said("", messages)}]  # a prompt in words
 
 
 def _given(output: Any) -> list[Any]:
@@ -211,6 +223,7 @@ def reader_of(rows: Table, fields: Mapping[str, str]) -> Reader | None:
         return of_messages
     if rows.has("turns"):
         return of_turns
+    # The first rows of a trace may be spans of other kinds.
     if any(INPUT in attributes(row.values) for row in rows.rows[:50]):
         return of_spans
     is_observation = rows.has("type") and (rows.has("traceId") or rows.has("trace_id"))

@@ -39,6 +39,7 @@ _MEDIA = (
 _CALLS = ("tool_use", "tool_call", "function_call")
 _RESULTS = ("tool_result", "tool_call_response", "function_call_output")
 _PARTS = (*_TEXTS, *_THOUGHTS, *_MEDIA, *_CALLS, *_RESULTS)
+# Under which names the forms have the id of the call that a result is of, and the result itself.
 _RESULT_IDS = ("tool_call_id", "tool_use_id", "call_id", "id")
 _RESULT_TEXTS = ("content", "response", "result", "output")
 
@@ -89,7 +90,8 @@ def checked(place: str, turns: Sequence[tuple[str, Turn]]) -> Turns:
             # An id may come again in a later turn; a result belongs to the last call of its id.
             ids[call.id] = call.id if call.id not in made else f"{call.id}#{len(made)}"
             made.add(ids[call.id])
-        turns_kept.append(replace(turn, calls=tuple(replace(call, id=ids[call.id]) for call in turn.calls)))
+        calls = tuple(replace(call, id=ids[call.id]) for call in turn.calls)
+        turns_kept.append(replace(turn, calls=calls))
     if not any(turn.role == "assistant" and turn.text for turn in turns_kept):
         raise InputError(f"{place}: the assistant says nothing; must have at least one message of its text")
     return tuple(turns_kept)
@@ -109,6 +111,7 @@ def turns_of(place: str, message: object) -> Iterator[Turn]:
             f"{place}: is of type {type(message).__name__}; must be an object with role and content"
         )
     if message.get("type") in (*_CALLS, *_RESULTS) and "role" not in message:
+        # OpenAI's responses have calls and results as items of their own beside the messages.
         content = _Content()
         _add_part(place, message, content)
         yield from content.results
@@ -147,7 +150,8 @@ def _content(place: str, message: Mapping[str, Any]) -> _Content:
     if value is None:
         value = message.get("refusal") or []
     if isinstance(value, str):
-        content.texts += [value] if value.strip() else []
+        if value.strip():
+            content.texts.append(value)
         return content
     if not isinstance(value, list):
         raise InputError(f"{place}.{key}: is of type {type(value).__name__}; must be text or a list of parts")
@@ -167,13 +171,16 @@ def _add_part(place: str, part: object, content: _Content) -> None:
         raise InputError(f"{place}: type '{kind}' is unknown; {suggest(str(kind), _PARTS)}")
     if kind in _TEXTS:
         text = str(part.get("text") or part.get("content") or part.get("refusal") or "")
-        content.texts += [text] if text.strip() else []
+        if text.strip():
+            content.texts.append(text)
     elif kind in _MEDIA:
-        content.texts.append(f"[{str(kind).removeprefix('input_').removesuffix('_url')}]")
+        word = str(kind).removeprefix("input_").removesuffix("_url")  # "[image]" for an "input_image"
+        content.texts.append(f"[{word}]")
     elif kind in _CALLS:
         content.calls.append(_call(place, part))
     elif kind in _RESULTS:
-        result = next((part[name] for name in _RESULT_TEXTS if part.get(name) is not None), "")
+        given = (part[name] for name in _RESULT_TEXTS if part.get(name) is not None)
+        result = next(given, "")
         content.results.append(_result(place, part, as_said(place, result)))
 
 
@@ -195,15 +202,17 @@ def _call(place: str, value: object) -> Call:
     if not isinstance(value, dict):
         raise InputError(f"{place}: is of type {type(value).__name__}; must be a call with id and name")
     function = value.get("function")
-    inner = function if isinstance(function, dict) else value
+    inner = function if isinstance(function, dict) else value  # OpenAI's calls have a function within
     name = inner.get("name") or (function if isinstance(function, str) else None)
     if not isinstance(name, str) or not name:
         raise InputError(f"{place}: a call without a name; must have the name of a tool")
     identity = value.get("call_id") or value.get("id")
     if not isinstance(identity, str) or not identity:
         raise InputError(f"{place}: call of '{name}' has no id; must have a text that its result names")
-    arguments: object = next((inner[key] for key in ("arguments", "input") if inner.get(key) is not None), {})
-    return Call(identity, name, arguments_text(arguments))
+    arguments: object = inner.get("arguments")
+    if arguments is None:
+        arguments = inner.get("input")  # Anthropic's word
+    return Call(identity, name, arguments_text({} if arguments is None else arguments))
 
 
 def arguments_text(value: object) -> str:
@@ -223,7 +232,7 @@ def _result(place: str, message: Mapping[str, Any], text: str) -> Turn:
             f"{place}: a result without call; must have tool_call_id, the id of a call before it"
         )
     error = message.get("error")
-    if isinstance(error, dict):
+    if isinstance(error, dict):  # inspect_ai's, which the text of the result may hold already
         error_text = str(error.get("message") or error.get("type") or "")
         text = text if error_text in text else f"{text}\n{error_text}".strip()
     failed = bool(error) or message.get("is_error") is True  # inspect_ai's word; Anthropic's

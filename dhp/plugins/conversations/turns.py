@@ -37,13 +37,19 @@ def turn_swap(text: str, rng: Random, *, example: Example, apart: str) -> Edited
     check_value("apart", apart, Literal["nearest", "farthest"])
     judged = Judged.of(example)
     rows = [judged.answers[:-1], judged.calling]  # the last answer stays: the fault is to be silent
+    pairs: list[tuple[int, int]] = []
     if apart == "farthest":
-        pairs = [(row[0], row[-1]) for row in sorted(rows, key=len)[-1:] if len(row) > 2]
+        longest = max(reversed(rows), key=len)  # of two of one length the calls
+        if len(longest) > 2:
+            pairs.append((longest[0], longest[-1]))
     else:
-        pairs = [pair for row in rows for pair in pairwise(row)]
-    pairs = [pair for pair in pairs if _content(judged, pair[0]) != _content(judged, pair[1])]
+        for row in rows:
+            pairs += pairwise(row)
+    pairs = [(one, other) for one, other in pairs if _content(judged, one) != _content(judged, other)]
     if not pairs:
         raise NotApplicable(f"no two {apart} turns before the last answer that differ")
+
+    # Each turn moves with the results of its calls; what stands between the two stays.
     one, other = pairs[int(rng.random() * len(pairs))]
     first, second = judged.step(one), judged.step(other)
     turns = judged.turns
@@ -53,6 +59,7 @@ def turn_swap(text: str, rng: Random, *, example: Example, apart: str) -> Edited
 
 
 def _content(judged: Judged, i: int) -> tuple[object, ...]:
+    """What a turn says and calls, without the ids of its calls."""
     turn = judged.turns[i]
     return turn.text, *((call.name, call.arguments) for call in turn.calls)
 
@@ -75,6 +82,7 @@ def foreign_answer(
     """Put the last answer of another conversation in place of each of the last `count` answers."""
     judged = Judged.of(example)
     places = latest(judged.answers, count, "answers")
+    # The foreign answers must differ from all that is said here, and from each other.
     own_texts = {turn.text for turn in (*judged.before, *judged.turns)}
     texts: dict[int, str] = {}
     for other in _drawn_lazily(others, rng):
@@ -122,9 +130,10 @@ def question_unanswered(
     if replies is None:
         raise NotApplicable(f"no evasive reply is known in {language_name(language)}")
     places = latest(_answers_to_questions(judged), count, "answers to questions")
+    # The last answer gets the first reply, so that a minor fault is a part of a major one.
     order = list(drawn(replies, rng))
     texts = {place: order[i % len(order)] for i, place in enumerate(reversed(places))}
-    if all(judged.turns[place].text == answer for place, answer in texts.items()):
+    if all(judged.turns[place].text == reply for place, reply in texts.items()):
         raise NotApplicable("the answer is evasive already")
     return with_texts(judged, texts)
 

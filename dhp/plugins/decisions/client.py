@@ -25,9 +25,10 @@ from dhp.plugins.decisions.servers import SYSTEM_ONE, DecisionServer, find_serve
 _TOO_LONG = "context_length_exceeded"
 """Code by which the shared client knows that a text does not fit."""
 _TOO_MANY = re.compile(r"(?:at most|maximum|max\.?|up to|more than|limit)\D{0,30}(\d+)|(\d+) questions", re.I)
-"""How servers say how many questions they take."""
+"""How servers say how many questions they take: "at most 3 questions a request", "limit: 8"."""
 
 Answered = tuple[int, Mapping[str, str], bytes]
+"""Status, headers and body of an answer."""
 
 
 def open_decisions(name: str, settings: ModelSettings) -> "DecisionClient":
@@ -116,6 +117,7 @@ class DecisionTransport(FastTransport):
         self, url: str, body: Mapping[str, object], asked: Mapping[str, Any], most: int
     ) -> Answered:
         """The answer in the first wire form that the server knows."""
+        # Fields of the user's own go along; a decision model takes no messages and no limit of tokens.
         further = {n: value for n, value in body.items() if n not in ("model", "messages", "max_tokens")}
         first: Answered | None = None
         for form in self._forms:
@@ -172,10 +174,10 @@ def _listed(questions: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 meanings = [f"{word.capitalize()}: {text}" for word, text in (criteria or {}).items()]
                 asked = {"type": "predicate", "instructions": "\n".join([instructions, *meanings])}
             case "choice":
-                choices = [
-                    {"value": value, **({"description": text} if text else {})}
-                    for value, text in criteria.items()
-                ]
+                choices = []
+                for value, text in criteria.items():
+                    described = {"description": text} if text else {}
+                    choices.append({"value": value, **described})
                 asked = {"type": "choice", "instructions": instructions, "choices": choices}
             case _:
                 levels = [{"label": str(i), "description": text} for i, text in enumerate(criteria)]

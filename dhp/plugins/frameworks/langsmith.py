@@ -33,6 +33,7 @@ class _Texts(dict[str, object]):
         self._parameter, self._main = parameter, main
 
     def _is_usual(self, key: object) -> bool:
+        """Whether a key is another usual name of the main text, as `answer` is of an output."""
         usual = set(USUAL.get(str(key), ()))
         return super().__contains__(self._main) and bool(usual) and usual <= {*_FIELDS[self._parameter]}
 
@@ -56,7 +57,11 @@ def adapt_langsmith(scorer: Any) -> Adapter | None:
     """An adapter for an evaluator that takes a run and an example, or dicts by its annotations; else None."""
     evaluate = getattr(scorer, "evaluate_run", None)
     if callable(evaluate):
-        made = _adapter(lambda values: evaluate(values["run"], values["example"]), [], is_async=False)
+
+        def evaluated(values: dict[str, Any]) -> Any:
+            return evaluate(values["run"], values["example"])
+
+        made = _adapter(evaluated, [], is_async=False)
         name = getattr(scorer, "__name__", None) or type(scorer).__name__
         return replace(made, shape="langsmith run evaluator", name=name)
     if not callable(scorer) or isinstance(scorer, type):
@@ -65,16 +70,22 @@ def adapt_langsmith(scorer: Any) -> Adapter | None:
         parameters = inspect.signature(scorer).parameters
     except (TypeError, ValueError):
         return None
-    if not ("run" in parameters and "outputs" not in parameters) and not _takes_dicts(scorer, parameters):
+    takes_a_run = "run" in parameters and "outputs" not in parameters
+    if not takes_a_run and not _takes_dicts(scorer, parameters):
         return None
+
     known = {*_OBJECTS, *_FIELDS, "attachments"}
-    others = [p for p in parameters.values() if p.name not in known and p.default is p.empty]
-    further = [p.name for p in others if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
+    further = []  # parameters beside LangSmith's own that must be given
+    for each in parameters.values():
+        is_one = each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL)
+        if is_one and each.name not in known and each.default is each.empty:
+            further.append(each.name)
     wanted = [name for name in parameters if name in known or name in further]
-    is_async = inspect.iscoroutinefunction(scorer)
-    return _adapter(
-        lambda values: scorer(**{name: values[name] for name in wanted}), further, is_async=is_async
-    )
+
+    def called(values: dict[str, Any]) -> Any:
+        return scorer(**{name: values[name] for name in wanted})
+
+    return _adapter(called, further, is_async=inspect.iscoroutinefunction(scorer))
 
 
 def _takes_dicts(scorer: Callable[..., object], parameters: Mapping[str, inspect.Parameter]) -> bool:
@@ -87,7 +98,7 @@ def _takes_dicts(scorer: Callable[..., object], parameters: Mapping[str, inspect
 
 
 def _is_dict(hint: object) -> bool:
-    if isinstance(hint, str):
+    if isinstance(hint, str):  # an annotation that could not be evaluated
         return hint.startswith(("dict", "Dict", "Mapping"))
     if get_origin(hint) in (Union, UnionType):
         return str not in get_args(hint) and any(map(_is_dict, get_args(hint)))
@@ -116,6 +127,7 @@ def _adapter(call: Callable[[dict[str, Any]], Any], further: list[str], *, is_as
 
 def _given(arguments: Arguments, further: list[str]) -> dict[str, Any]:
     """What an evaluator of LangSmith may be given, by the names of its parameters."""
+    # Further texts stand among the inputs; names with a point are of `--map outputs.answer=output`.
     plain = {name: text for name, text in arguments.items() if name not in _FIELDS and "." not in name}
 
     def texts(parameter: str, main: str, further: Mapping[str, str | None]) -> _Texts:

@@ -50,6 +50,7 @@ class Form:
     versions: tuple[int, ...] = ()
     """Those that are read, where a log names its version."""
     version: Callable[[Any], object] = lambda content: content.get("version")
+    """Where a log names it."""
     error: Callable[[Row], object] = lambda row: row.value("error")
     """Why an entry has no scores; None if no reason is known."""
     same: tuple[str, ...] = ()
@@ -64,7 +65,8 @@ class Form:
         if self.versions and not lacks and version not in self.versions:
             known = ", ".join(map(str, self.versions))
             raise InputError(f"{place}: {self.name} of version {version}; allowed: {known}")
-        return [Row(f"{place}: entry {number}", each) for number, each in enumerate(self.entries(content), 1)]
+        entries = enumerate(self.entries(content), 1)
+        return [Row(f"{place}: entry {number}", each) for number, each in entries]
 
 
 _GRADER_FAILED = re.compile(
@@ -79,13 +81,17 @@ def _promptfoo_scores(row: Row) -> Iterator[Score]:
     grading = row.value("gradingResult")
     if not isinstance(grading, Mapping):
         return
+
     components = [each for each in grading.get("componentResults") or () if isinstance(each, Mapping)]
     counts: Counter[str] = Counter()
     for each in components:
         assertion = each.get("assertion") or {}
         name = str(assertion.get("metric") or assertion.get("type") or "assert-set")
         counts[name] += 1
-        yield _graded_part(name if counts[name] == 1 else f"{name} {counts[name]}", each)
+        if counts[name] > 1:  # assertions of one type are told apart by a number
+            name = f"{name} {counts[name]}"
+        yield _graded_part(name, each)
+
     named = grading.get("namedScores") or {}
     for name, value in named.items():
         if name not in counts:
@@ -97,9 +103,12 @@ def _promptfoo_scores(row: Row) -> Iterator[Score]:
 def _graded_part(name: str, part: Mapping[str, Any]) -> Score:
     reason = part.get("reason")
     score = part.get("score")
-    marked = (part.get("metadata") or {}).get("graderError") is True
-    failed = marked or (not score and _GRADER_FAILED.match(str(reason)) is not None)
-    return Score(name, part.get("pass") if score is None else score, reason, failed)
+    # A grader that failed counts 0 in promptfoo, which would be a score that nobody gave.
+    failed = (part.get("metadata") or {}).get("graderError") is True
+    if not score and _GRADER_FAILED.match(str(reason)):
+        failed = True
+    value = part.get("pass") if score is None else score
+    return Score(name, value, reason, failed)
 
 
 def _promptfoo_entries(content: Any) -> list[Any]:
@@ -109,21 +118,24 @@ def _promptfoo_entries(content: Any) -> list[Any]:
 
 def _deepeval_entries(content: Any) -> list[Any]:
     run = content.get("testRunData", content)
-    lists = (run.get(name) or [] for name in ("testCases", "conversationalTestCases"))
-    return [each for cases in lists for each in cases if isinstance(each, dict)]
+    cases = [*(run.get("testCases") or ()), *(run.get("conversationalTestCases") or ())]
+    return [each for each in cases if isinstance(each, dict)]
 
 
 def _deepeval_scores(row: Row) -> Iterator[Score]:
     for each in row.values.get("metricsData") or ():  # type: ignore[attr-defined]
         score, error = each.get("score"), each.get("error")
         value = each.get("success") if score is None and error is None else score
-        yield Score(str(each.get("name")), value, error, error is not None, each.get("evaluationModel"))
+        name, model = str(each.get("name")), each.get("evaluationModel")
+        yield Score(name, value, error, failed=error is not None, model=model)
 
 
 def _inspect_scores(row: Row) -> Iterator[Score]:
     """One score for each scorer; a score of several values has one for each."""
     scores = row.value("scores")
-    for name, score in (scores if isinstance(scores, Mapping) else {}).items():
+    if not isinstance(scores, Mapping):
+        return
+    for name, score in scores.items():
         value, reason = score.get("value"), score.get("explanation")
         if score.get("reason"):
             reason = f"{score['reason']}: {reason}" if reason else score["reason"]
@@ -140,7 +152,8 @@ _EVALUATION = "gen_ai.evaluation"
 
 def _event_scores(row: Row) -> Iterator[Score]:
     values = row.values
-    score, label = (values.get(f"{_EVALUATION}.score.{part}") for part in ("value", "label"))
+    score = values.get(f"{_EVALUATION}.score.value")
+    label = values.get(f"{_EVALUATION}.score.label")
     error = values.get("error.type")
     reason = error or values.get(f"{_EVALUATION}.explanation")
     name = str(values.get(f"{_EVALUATION}.name") or OVERALL)
@@ -157,16 +170,18 @@ _LANGSMITH_NO_SCORES = re.compile(
 
 def _langsmith_scores(row: Row) -> Iterator[Score]:
     """A score for each column of feedback: `feedback.NAME`, else any that is no known part of a run."""
-    named = [column for column in row.values if column.startswith(_FEEDBACK)]
-    columns = named or [
-        column for column in row.values if not _LANGSMITH_NO_SCORES.match(column.lower()) and row.has(column)
-    ]
+    columns = [column for column in row.values if column.startswith(_FEEDBACK)]
+    if not columns:
+        for column in row.values:
+            if row.has(column) and not _LANGSMITH_NO_SCORES.match(column.lower()):
+                columns.append(column)
     for column in columns:
         yield Score(column.removeprefix(_FEEDBACK), row.value(column), row.value("error"))
 
 
 def _langfuse_scores(row: Row) -> Iterator[Score]:
     """The score of a row; what people said has a metric of its own."""
+    # Exports of langfuse write names in one form or the other: stringValue, string_value.
     words = row.value("stringValue") or row.value("string_value")
     kind = str(row.value("dataType") or row.value("data_type") or "").upper()
     value = row.value("value")
@@ -175,6 +190,8 @@ def _langfuse_scores(row: Row) -> Iterator[Score]:
     yield Score(name, words if kind == "CATEGORICAL" or value is None else value)
 
 
+# Name of the tool -> its logs. Names of example and variant are those of the texts that `dhp perturb` wrote
+# out, which a runner hands through as variables, metadata or inputs.
 FORMS: Mapping[str, Form] = {
     "promptfoo": Form(
         "promptfoo results",
@@ -274,6 +291,7 @@ def content_kind(content: Any) -> str:
 def table_kind(columns: Collection[str]) -> str | None:
     """The tool that exports tables with such columns; None for another table."""
     names = {*columns}
+    # langfuse exports a score in each row, LangSmith a run with its scores.
     if names & {"traceId", "trace_id"} and {"name", "value"} <= names:
         return "langfuse"
     parts = {column.partition(".")[0] for column in names}

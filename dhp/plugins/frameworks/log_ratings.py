@@ -40,6 +40,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
 """Column of a table of ratings -> what a log may call it."""
 _NEEDED = ("example", "variant")
 _LONGEST_LINE = 100_000_000
+"""Bytes of a first line that are read to tell what a file is."""
 
 
 def log_ratings(path: Path, fields: Mapping[str, str]) -> "pd.DataFrame | None":
@@ -63,11 +64,14 @@ def log_ratings(path: Path, fields: Mapping[str, str]) -> "pd.DataFrame | None":
     form = FORMS[kind]
     for name in fields:
         one_of("field", name, _NAMES, f"{path}: {form.name}")
+
     content = _content(path)
     rows = form.rows(str(path), content)
     scored = [(row, tuple(form.scores(row))) for row in rows]
     if not any(scores for _, scores in scored):
         raise InputError(f"{path}: {form.name} without scores of a judge; {_command(path, form)}")
+
+    # Where no entry names its variant, nobody damaged the texts: the scores stand alone.
     places = {ours: _places(form, ours, fields) for ours in _NAMES}
     missing = []
     for ours in _NEEDED:
@@ -96,6 +100,7 @@ def _kind_of(path: Path) -> str | None:
     kind = log_kind(path)
     if kind in FORMS:
         return kind
+    # No log that holds texts: spans, an export of scores, or a list of inputs and outputs.
     content = read_json(path, careless=True)
     if evaluation_entries([content]):
         return "telemetry"
@@ -153,8 +158,11 @@ def _places(form: Form, ours: str, fields: Mapping[str, str]) -> tuple[str, ...]
 
 def _named(row: Row, places: Iterable[str]) -> str | None:
     """The text of the first place that has any."""
-    texts = (as_text(row.value(place)) for place in places)
-    return next((text for text in texts if not is_blank(text)), None)
+    for place in places:
+        text = as_text(row.value(place))
+        if not is_blank(text):
+            return text
+    return None
 
 
 def _unnamed(
@@ -195,7 +203,9 @@ def _keys(form: Form, rows: Sequence[Row]) -> dict[str, None]:
     keys: dict[str, None] = {}
     for row in rows:
         for folder in form.folders:
-            inner = row.value(folder.removesuffix(".")) if folder else row.values
+            inner: Any = row.values
+            if folder:
+                inner = row.value(folder.removesuffix("."))
             if isinstance(inner, Mapping):
                 keys |= dict.fromkeys(f"{folder}{k}" for k in inner if as_text(inner[k]) is not None)
     return keys
@@ -209,8 +219,10 @@ def _table(
 ) -> "pd.DataFrame":
     import pandas as pd
 
-    metrics = tuple(dict.fromkeys(score.metric for _, scores in scored for score in scores))
-    by_model = all(not is_blank(score.model) for _, scores in scored for score in scores)
+    every = [score for _, scores in scored for score in scores]
+    metrics = dict.fromkeys(score.metric for score in every)
+    by_model = not any(is_blank(score.model) for score in every)
+
     left_out: dict[str, list[str]] = {}
     ratings = []
     for row, scores in scored:
@@ -219,6 +231,7 @@ def _table(
         if lacking:
             left_out.setdefault(f"without {lacking[0]}", []).append(row.place)
             continue
+        # An entry without scores that says why has failed under every metric.
         why = None if scores else form.error(row)
         if why:
             scores = tuple(Score(metric, None, why, failed=True) for metric in metrics)
@@ -228,12 +241,14 @@ def _table(
             model = {"model": score.model} if by_model else {}
             ratings.append({**names, "metric": score.metric, **_rated(score), **model})
     leave_out(str(path), left_out, len(scored), strict=False)
-    table = pd.DataFrame(
-        ratings, columns=[*_NAMES, "metric", "score", "status", "raw", "model"], dtype=object
-    )
-    optional = [name for name in _NAMES if name not in _NEEDED]
-    unused = [name for name in optional if not any(table[name])]
-    return table.drop(columns=unused if by_model else [*unused, "model"])
+
+    columns = [*_NAMES, "metric", "score", "status", "raw", "model"]
+    table = pd.DataFrame(ratings, columns=columns, dtype=object)
+    unused = [] if by_model else ["model"]
+    for name in _NAMES:
+        if name not in _NEEDED and not any(table[name]):
+            unused.append(name)
+    return table.drop(columns=unused)
 
 
 _WORDS = {**VERDICTS, "relevant": True, "not_relevant": False}
@@ -254,7 +269,7 @@ def _rated(score: Score) -> dict[str, object]:
 
 def _number(value: object) -> float | None:
     """A number, also one in words; 1 for a pass and 0 for a fail; None for anything else."""
-    value = graded(value)
+    value = graded(value)  # inspect_ai's C, P and I
     if isinstance(value, str):
         word = value.strip().lower()
         if word in _WORDS:

@@ -48,13 +48,12 @@ _PLAIN: Paths = {
     "id": ("id",),
     "input": ("input", "inputs", "question", "query", "prompt", "user_input", "messages"),
     "output": ("output", "outputs", "response", "answer", "completion", "actual_output", "actualOutput"),
-    "reference": (
-        *("reference", "reference_outputs", "expected_output", "expectedOutput", "expected"),
-        *("ground_truth", "target"),
+    "reference": tuple(
+        "reference reference_outputs expected_output expectedOutput expected ground_truth target".split()
     ),
-    "context": (
-        *("context", "contexts", "retrieved_contexts", "retrieval_context", "retrievalContext"),
-        *("documents", "retrieved_documents", "passages"),
+    "context": tuple(
+        "context contexts retrieved_contexts retrieval_context retrievalContext documents "
+        "retrieved_documents passages".split()
     ),
 }
 """Our field -> columns, in any case and with or without `_`; the first of which that holds a text counts."""
@@ -168,13 +167,14 @@ def _plain(column: str) -> str:
 
 
 def _example(entry: Mapping[str, str], task: Task) -> Example:
-    further = {k: v for k, v in entry.items() if k not in ("id", "input", "output", "context")}
+    fields = {name: text for name, text in entry.items() if name not in ("id", "input", "output", "context")}
+    source = entry["input"]
     if "question" in task.required_fields:
-        return Example(
-            entry["id"], entry.get("context", ""), entry["output"], {**further, "question": entry["input"]}
-        )
-    context = {"context": entry["context"]} if "context" in entry else {}
-    return Example(entry["id"], entry["input"], entry["output"], {**further, **context})
+        fields["question"] = entry["input"]
+        source = entry.get("context", "")
+    elif "context" in entry:
+        fields["context"] = entry["context"]
+    return Example(entry["id"], source, entry["output"], fields)
 
 
 def _read(file: Path) -> tuple[str, Sequence[Row], Paths]:
@@ -212,14 +212,22 @@ def _entries(
                 f"{', '.join(rows[0].values)}"
             )
     for number, row in enumerate(rows, 1):
-        possible = {name: _first(row, name, paths[name]) for name in paths}
-        texts = {name: text for name, text in possible.items() if text}
-        missing = next((name for name in ("output", "input") if name not in texts), None)
-        if missing is None and _epoch(row) > 1:
-            missing = "further epochs"
-        if missing is not None:
-            lacking[missing] += 1
+        texts: dict[str, str] = {}
+        for name in paths:
+            text = _first(row, name, paths[name])
+            if text:
+                texts[name] = text
+
+        if "output" not in texts:
+            lacking["without output"] += 1
             continue
+        if "input" not in texts:
+            lacking["without input"] += 1
+            continue
+        if _epoch(row) > 1:  # inspect_ai answers a sample several times
+            lacking["of further epochs"] += 1
+            continue
+
         texts.setdefault("id", str(number))
         if texts["id"] in seen:
             texts["id"] = f"{texts['id']}#{number}"
@@ -231,9 +239,7 @@ def _entries(
             "output, or columns by `fields` input=COLUMN and output=COLUMN"
         )
     if lacking:
-        reasons = ", ".join(
-            f"{n} {'of ' if 'epoch' in why else 'without '}{why}" for why, n in lacking.items()
-        )
+        reasons = ", ".join(f"{n} {why}" for why, n in lacking.items())
         logging.getLogger("dhp").warning("%s: %d entries, left out: %s", file, len(rows), reasons)
 
 
@@ -262,7 +268,7 @@ def _unpacked(cell: str) -> object:
     """The list that a cell holds as JSON or as Python prints it; else the cell itself."""
     if cell.lstrip()[:1] != "[":
         return cell
-    for read in (json.loads, ast.literal_eval):
+    for read in (json.loads, ast.literal_eval):  # neither runs what it reads
         try:
             value = read(cell)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
@@ -286,7 +292,11 @@ def _text(value: object, *, last: bool) -> str | None:
             return _text(value["choices"][0], last=last)
         return _text(value.get("messages"), last=last)
     if isinstance(value, list):
-        parts = [*filter(None, (_text(each, last=last) for each in value))]
+        parts = []
+        for each in value:
+            text = _text(each, last=last)
+            if text:
+                parts.append(text)
         is_chat = any(isinstance(each, Mapping) and "role" in each for each in value)
         if last and is_chat:
             return parts[-1] if parts else None

@@ -61,7 +61,8 @@ def adapt_deepeval(scorer: Any) -> Adapter | None:
     """An adapter for a `BaseMetric`, of which a copy measures each text, as a metric keeps its last score."""
     if not is_of(scorer, "deepeval", "BaseMetric"):
         return None
-    base: Any = next(b for b in type(scorer).__mro__ if b.__name__ == "BaseMetric")
+    # A metric of one's own may have `measure` alone.
+    base: Any = next(kind for kind in type(scorer).__mro__ if kind.__name__ == "BaseMetric")
     is_async = type(scorer).a_measure is not base.a_measure
 
     async def awaited(arguments: Mapping[str, str | None]) -> object:
@@ -201,8 +202,11 @@ def adapt_mlflow(scorer: Any) -> Adapter | None:
         return None
 
     def call(arguments: Mapping[str, str | None]) -> object:
-        inputs = {k: v for k, v in arguments.items() if k not in ("outputs", "expected_response") and v}
+        # mlflow has all but output and reference in one parameter, without what is empty.
+        inputs = {name: text for name, text in arguments.items() if text}
+        inputs.pop("outputs", None)
         expected = arguments["expected_response"]
+        inputs.pop("expected_response", None)
         return scorer.run(
             inputs=inputs,
             outputs=arguments["outputs"],
@@ -238,14 +242,16 @@ def adapt_phoenix(scorer: Any) -> Adapter | None:
         return [_score_of(score) for score in scores]
 
     wanted = scorer.input_schema.model_fields if scorer.input_schema else {}
+    needed = [name for name, each in wanted.items() if each.is_required()]
+    # A classifier has a score for each label, of which the ends are those of its scale.
     labels = getattr(scorer, "label_score_map", None) or {}
     values = [float(value) for value in labels.values() if value is not None]
     return Adapter(
         shape="phoenix evaluator",
         name=scorer.name,
         fields={name: USUAL.get(name, (name,)) for name in wanted} or _OF_PHOENIX,
-        required=frozenset(name for name, each in wanted.items() if each.is_required() and name not in USUAL),
-        optional=frozenset(name for name, each in wanted.items() if not each.is_required()),
+        required=frozenset(needed) - {*USUAL},
+        optional=frozenset(wanted) - {*needed},
         call=call,
         is_async=True,
         scale=(min(values), max(values)) if len(set(values)) > 1 else None,
@@ -289,7 +295,7 @@ def _simple(scorer: Any) -> Adapter:
         shape="ragas metric",
         name=scorer.name,
         fields={name: _OF_RAGAS.get(name, (name,)) for name in names},
-        required=frozenset(name for name in names if name not in _OF_RAGAS and name not in optional),
+        required=frozenset(names) - {*_OF_RAGAS} - optional,
         optional=optional,
         call=call,
         is_async=True,
@@ -303,10 +309,16 @@ def _parameters(scorer: Any) -> tuple[list[str], frozenset[str]]:
         return list(scorer.get_variables()), frozenset()
     if hasattr(scorer, "_create_pydantic_model"):
         fields = scorer._create_pydantic_model().model_fields
-        return list(fields), frozenset(name for name, each in fields.items() if not each.is_required())
-    known = inspect.signature(scorer.ascore).parameters.values()
-    named = [p for p in known if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
-    return [p.name for p in named], frozenset(p.name for p in named if p.default is not p.empty)
+        given = frozenset(name for name, each in fields.items() if not each.is_required())
+        return list(fields), given
+    names, optional = [], set()
+    for each in inspect.signature(scorer.ascore).parameters.values():
+        if each.kind in (each.VAR_KEYWORD, each.VAR_POSITIONAL):
+            continue
+        names.append(each.name)
+        if each.default is not each.empty:
+            optional.add(each.name)
+    return names, frozenset(optional)
 
 
 def _is_range(allowed: object) -> bool:

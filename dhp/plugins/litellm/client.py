@@ -20,6 +20,7 @@ _BY_PROXY = ("ProxyError", "ClientHttpProxyError")
 """What the packages below litellm raise for a proxy."""
 _MOVED = re.compile(r"HTTP (3\d\d) redirects to (\S+)")
 """Words of `_stay` in the error of the package."""
+# The variable by which litellm takes the list of prices that it brings along.
 _LOCAL_PRICES = "LITELLM_LOCAL_MODEL_COST_MAP"
 
 
@@ -42,7 +43,7 @@ def open_litellm(name: str, settings: ModelSettings) -> OpenAIClient:
     connection = Connection((where,), where, key_variable=_KEY)
     by = LitellmTransport(name, timeout, base_url)
     client = OpenAIClient(name, timeout=timeout, provider="litellm", connection=connection, connected=by)
-    client.multi_sample = not name.startswith(("anthropic/", "claude"))
+    client.multi_sample = not name.startswith(("anthropic/", "claude"))  # these take no `n`
     return client
 
 
@@ -97,7 +98,7 @@ class LitellmTransport:
         if moved:
             return int(moved[1]), {"Location": moved[2].rstrip(".")}, b""
         if type(error).__name__ in ("Timeout", "APIConnectionError"):
-            if "onnect" in str(error):
+            if "onnect" in str(error):  # "Connection refused", "Cannot connect to host"
                 raise Unreachable(_first_line(error)) from None
             kind = TimeoutError if type(error).__name__ == "Timeout" else ConnectionError
             raise kind(_first_line(error)) from None
@@ -118,7 +119,7 @@ def _follow_no_redirect() -> None:
     """
     openai = import_module("litellm.llms.openai.common_utils").BaseOpenAILLM
     others = import_module("litellm.llms.custom_httpx.http_handler").AsyncHTTPHandler
-    if others.create_client.__module__ == __name__:
+    if others.create_client.__module__ == __name__:  # changed already
         return
     create_for_openai, create = openai._get_async_http_client, others.create_client
 

@@ -31,12 +31,10 @@ from dhp.plugins.local.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from torch import Tensor
-    from transformers import GenerationConfig
+    from transformers import Cache, GenerationConfig, PreTrainedConfig, PreTrainedModel
 
     Step = Callable[..., Tensor]
     "Turns tokens so far (rows, length) and scores (rows, vocabulary) into scores."
-    from transformers import Cache, PreTrainedConfig, PreTrainedModel
-
 
 _DEFAULTS = ModelSettings()
 SHORTEST_SHARED = 16
@@ -138,11 +136,14 @@ class Decoding:
 
 def decide(params: Params, defaults: "GenerationConfig") -> Decoding:
     """What was asked for; what was not is as the model's generation configuration has it."""
-    temperature = defaults.temperature or 1.0 if params.temperature is None else params.temperature
+    if params.temperature is None:
+        sampled, temperature = bool(defaults.do_sample), defaults.temperature or 1.0
+    else:
+        sampled, temperature = params.temperature > 0, params.temperature
     top_p = defaults.top_p if params.top_p is None else params.top_p
     return Decoding(
         most=params.max_tokens,
-        sampled=bool(defaults.do_sample) if params.temperature is None else temperature > 0,
+        sampled=sampled,
         temperature=temperature,
         top_p=1.0 if top_p is None else top_p,
         top_k=defaults.top_k or 0,
@@ -174,6 +175,7 @@ class _Draw:
     def __call__(self, ids: "Tensor", scores: "Tensor") -> "Tensor":
         import torch
 
+        # In doubles: over a large vocabulary single precision rounds too much.
         upto = scores.double().softmax(-1).cumsum(-1)
         drawn = torch.tensor([[s.random()] for s in self._streams], dtype=upto.dtype, device=upto.device)
         tokens = torch.searchsorted(upto, drawn * upto[:, -1:], right=True).clamp(max=scores.shape[1] - 1)
@@ -272,6 +274,7 @@ def generate(
         ids = torch.full((len(rows), longest), pad, device=model.device)
         mask = torch.zeros_like(ids)
         for i, row in enumerate(rows):
+            # Shared tokens, then padding, then the row's own tokens, which all end in the same column.
             positions = [*range(shared), *range(longest - len(row) + shared, longest)]
             ids[i, positions] = torch.tensor(list(row), device=model.device)
             mask[i, positions] = 1
@@ -285,20 +288,24 @@ def generate(
             pad_token_id=pad,
             return_dict_in_generate=False,
         )
+        more = {} if cache is None else {"past_key_values": _copies(cache, len(rows))}
         out: Any = model.generate(  # type: ignore[operator]
             input_ids=ids,
             attention_mask=mask,
             generation_config=config,
             logits_processor=[recorder, *drawing(decoding, streams)],
-            **({} if cache is None else {"past_key_values": _copies(cache, len(rows))}),
+            **more,
         )
-    return [_cut(tokens, end, recorder.of(i)) for i, tokens in enumerate(out[:, longest:].tolist())]
+    continued = out[:, longest:].tolist()
+    return [_cut(tokens, end, recorder.of(i)) for i, tokens in enumerate(continued)]
 
 
 def _cut(tokens: list[int], end: set[int], alternatives: list[list[tuple[int, float]]]) -> Generated:
-    ended = next((i for i, token in enumerate(tokens) if token in end), None)
-    length = len(tokens) if ended is None else ended + 1
-    return Generated(tokens[:length], ended is not None, alternatives[:length])
+    """What belongs to the answer: the tokens up to the first that ends it; the others are padding."""
+    for i, token in enumerate(tokens):
+        if token in end:
+            return Generated(tokens[: i + 1], True, alternatives[: i + 1])
+    return Generated(tokens, False, alternatives)
 
 
 def _copies(cache: "Cache", rows: int) -> "Cache":
@@ -426,18 +433,21 @@ class HfModel:
         end = self._end()
 
         def compute(rows: Sequence[Row], cache: "Cache | None") -> list[Generated]:
-            streams = [
-                stream("hf", requests[row.index].text, requests[row.index].params.seed, row.sample)
-                for row in rows
-            ]
-            return generate(self._network, [row.tokens for row in rows], decoding, streams, end, cache)
+            streams = []
+            for row in rows:
+                request = requests[row.index]
+                streams.append(stream("hf", request.text, request.params.seed, row.sample))
+            tokens = [row.tokens for row in rows]
+            return generate(self._network, tokens, decoding, streams, end, cache)
 
+        # A request is answered as soon as its last row is done, wherever that is computed.
         done: dict[int, dict[int, Generated]] = defaultdict(dict)
         for share in shares(self._rows(window, one=not decoding.sampled)):
             for row, generated in self._computed(requests, share, compute):
                 done[row.index][row.sample] = generated
                 request = requests[row.index]
-                if len(done[row.index]) == (len(request.samples) if decoding.sampled else 1):
+                rows = len(request.samples) if decoding.sampled else 1
+                if len(done[row.index]) == rows:
                     yield request, self._replies(request, len(row.tokens), done.pop(row.index))
 
     def _rows(self, window: list[list[Request]], *, one: bool) -> Iterator[list[Row]]:
@@ -468,6 +478,7 @@ class HfModel:
         of_one_length = only_of_one_length(self._network, cache)
         while rows:
             batch = rows[: self._size]
+            # Rows come in order of length, so those of the first one's length stand at the front.
             if of_one_length:
                 batch = [row for row in batch if len(row.tokens) == len(rows[0].tokens)]
             try:
@@ -478,6 +489,7 @@ class HfModel:
                     f"{self._source.dtype}; choose float32 or bfloat16"
                 ) from None
             except torch.OutOfMemoryError:
+                # Half as many are tried again, and no later batch is larger.
                 if len(batch) == 1:
                     raise InputError(
                         f"model '{self.model}': out of memory at a prompt of {len(rows[0].tokens)} tokens"
@@ -502,19 +514,26 @@ class HfModel:
     def _replies(
         self, request: Request, prompt_tokens: int, generated: dict[int, Generated]
     ) -> dict[int, Reply]:
+        """The replies of a request by sample; tokens and the call are counted on the first one."""
         replies: dict[int, Reply] = {}
-        total = sum(len(g.tokens) for g in generated.values())
-        for sample, g in generated.items():
+        total = 0
+        for sample, row in generated.items():
+            total += len(row.tokens)
             positions = None
             if request.params.top_logprobs:
-                positions = tuple(self._position(*at) for at in zip(g.tokens, g.alternatives, strict=True))
-            text, finish = self._vocabulary.text(g.tokens), "stop" if g.ended else "length"
+                places = zip(row.tokens, row.alternatives, strict=True)
+                positions = tuple(self._position(*place) for place in places)
+            text = self._vocabulary.text(row.tokens)
+            finish = "stop" if row.ended else "length"
             replies[sample] = Reply(text, finish, 0, 0, 0, positions)
+
         first = request.samples[0]
         replies[first] = replace(
             replies[first], prompt_tokens=prompt_tokens, completion_tokens=total, calls=1
         )
-        return replies if len(replies) == len(request.samples) else same_for_all(request, replies[first])
+        if len(replies) < len(request.samples):  # one row for all samples, as nothing is drawn
+            return same_for_all(request, replies[first])
+        return replies
 
     def _position(self, chosen: int, alternatives: list[tuple[int, float]]) -> Position:
         text = self._vocabulary.token
@@ -530,11 +549,14 @@ def ranked(tokens: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]
 def same_for_all(request: Request, first: Reply) -> dict[int, Reply]:
     """One reply for all samples, counted once."""
     again = replace(first, prompt_tokens=0, completion_tokens=0, calls=0)
-    return {s: first if i == 0 else again for i, s in enumerate(request.samples)}
+    replies = dict.fromkeys(request.samples, again)
+    replies[request.samples[0]] = first
+    return replies
 
 
 @functools.cache
 def _shared_model(kind: type[HfModel], *arguments: Any) -> HfModel:
+    # `__init__` would look the model up anew, on a machine that may not reach the hub.
     model = kind.__new__(kind)
     model.model, model.endpoint, model._source, model._template, model._device, model._batch_size = arguments
     model._sent = True

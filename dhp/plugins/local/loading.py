@@ -32,6 +32,7 @@ def quiet() -> Iterator[None]:
 
     hub: Any = utils
     bars = not hub.are_progress_bars_disabled()
+    # transformers is silenced where it is loaded already; a model is looked up without it.
     logs: list[Any] = [hub.logging]
     if "transformers" in sys.modules:
         from transformers.utils import logging
@@ -63,7 +64,9 @@ _READ = {".json", ".jinja", ".txt", ".model", ".safetensors", ".bin"}
 _WHOLE = 32 << 20
 """Bytes of a file that is read whole for the digest; of a larger one, such as weights, pieces are read."""
 _PIECES = 64
+"""Number of pieces that are read of a large file."""
 _PIECE = 64 << 10
+"""Bytes of a piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,7 @@ def find(name: str, dtype: str, provider: str = "hf") -> Source:
     one_of("dtype", dtype, DTYPES, f"model '{model}'")
     folder = Path(name).expanduser()
     if name and folder.is_dir():
-        config, path, revision, identity = folder / "config.json", str(folder), None, ""
+        config, path, revision = folder / "config.json", str(folder), None
         if not config.is_file():
             raise InputError(f"model '{model}': {config} is missing; must be a folder saved by transformers")
         identity = f"digest={_digest(folder)}"
@@ -105,9 +108,11 @@ def find(name: str, dtype: str, provider: str = "hf") -> Source:
         raise InputError(f"model '{model}': no such folder; must be a folder or a name on the hub")
     else:
         config, path = _hub_config(model, name), name
-        revision = config.parent.name
+        revision = config.parent.name  # the cache of the hub has a folder for each commit
         identity = f"revision={revision}"
-    return Source(model, path, revision, _dtype(model, config) if dtype == "auto" else dtype, identity)
+    if dtype == "auto":
+        dtype = _dtype(model, config)
+    return Source(model, path, revision, dtype, identity)
 
 
 def check_device(model: str, device: str) -> None:
@@ -144,8 +149,9 @@ def _hub_config(model: str, name: str) -> Path:
         with quiet():
             return Path(hf_hub_download(name, "config.json"))
     except (OSError, errors.EntryNotFoundError, errors.HFValidationError) as e:
-        other = f"the hub does not give it: {' '.join(str(e).split())[:200]}"
-        reason = next((reason for kind, reason in reasons.items() if isinstance(e, kind)), other)
+        said = " ".join(str(e).split())[:200]
+        known = [reason for kind, reason in reasons.items() if isinstance(e, kind)]
+        reason = known[0] if known else f"the hub does not give it: {said}"
         raise InputError(f"model '{model}': {reason}") from None
 
 
@@ -161,14 +167,16 @@ def _dtype(model: str, config: Path) -> str:
 def _digest(folder: Path) -> str:
     """Hash of the files that determine the answers; of large files their size and some pieces."""
     digest = hashlib.sha256()
-    for file in sorted(f for f in folder.iterdir() if f.suffix in _READ and f.is_file()):
+    for file in sorted(folder.iterdir()):
+        if file.suffix not in _READ or not file.is_file():
+            continue
         size = file.stat().st_size
         digest.update(f"{file.name}\0{size}\0".encode())
         with file.open("rb") as stream:
             if size <= _WHOLE:
                 digest.update(stream.read())
                 continue
-            for piece in range(_PIECES):
+            for piece in range(_PIECES):  # spread evenly, from the first byte to the last
                 stream.seek((size - _PIECE) * piece // (_PIECES - 1))
                 digest.update(stream.read(_PIECE))
     return digest.hexdigest()[:12]

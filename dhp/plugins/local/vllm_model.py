@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _IN_FLIGHT = 1024
 """Samples that the engine has at most: as many as it computes at once on a large GPU."""
 _MOST_LOGPROBS = 20
+"""Tokens of which the engine gives log-probabilities at one place."""
 _ids = itertools.count()
 _loaded: "list[VllmModel]" = []
 """Models with an engine; at most one is idle, as an engine takes most of the memory of a GPU."""
@@ -76,7 +77,7 @@ class VllmModel(HfModel):
         import torch
         from vllm import LLM
 
-        for model in [*_loaded]:
+        for model in [*_loaded]:  # a copy, as unloading takes models out
             if not model._open:
                 model._unload()
         gpus = torch.cuda.device_count()
@@ -95,9 +96,8 @@ class VllmModel(HfModel):
                 **({} if gpus else whole),
             )
         except (OSError, RuntimeError, ValueError) as e:
-            raise InputError(
-                f"model '{self.model}': vLLM cannot load it: {' '.join(str(e).split())[:200]}"
-            ) from None
+            reason = " ".join(str(e).split())[:200]
+            raise InputError(f"model '{self.model}': vLLM cannot load it: {reason}") from None
         _loaded.append(self)
         return engine
 
@@ -114,7 +114,10 @@ class VllmModel(HfModel):
         waiting, call = iter(requests), _Call()
         try:
             while True:
-                while len(call.open) < _IN_FLIGHT and (request := next(waiting, None)) is not None:
+                while len(call.open) < _IN_FLIGHT:
+                    request = next(waiting, None)
+                    if request is None:
+                        break
                     self._enter(request, call)
                 if not (call.open or call.done):
                     return
@@ -146,9 +149,9 @@ class VllmModel(HfModel):
         try:
             outputs: list[Any] = self._engine.llm_engine.step()
         except (EngineDeadError, RuntimeError) as e:
+            reason = " ".join(str(e).split())[:200]
             raise StoppedEarly(
-                f"model '{self.model}': the engine of vLLM has ended ({' '.join(str(e).split())[:200]}); "
-                "repeat the command to resume"
+                f"model '{self.model}': the engine of vLLM has ended ({reason}); repeat the command to resume"
             ) from None
         for output in outputs:
             if output.request_id in self._open:  # not aborted meanwhile
@@ -179,17 +182,16 @@ class VllmModel(HfModel):
         (only,) = output.outputs
         positions = None
         if only.logprobs:
-            positions = tuple(
-                self._at(token, logprobs)
-                for token, logprobs in zip(only.token_ids, only.logprobs, strict=True)
-            )
+            places = zip(only.token_ids, only.logprobs, strict=True)
+            positions = tuple(self._at(token, logprobs) for token, logprobs in places)
         ended = "stop" if only.finish_reason == "stop" else "length"
         text = self._vocabulary.text(only.token_ids)
         return Reply(text, ended, len(output.prompt_token_ids or ()), len(only.token_ids), 1, positions)
 
     def _at(self, chosen: int, logprobs: Any) -> Position:
         text = self._vocabulary.token
-        return Position(text(chosen), ranked((text(t), each.logprob) for t, each in logprobs.items()))
+        known = [(text(token), each.logprob) for token, each in logprobs.items()]
+        return Position(text(chosen), ranked(known))
 
 
 def _seeded(params: "SamplingParams", request: Request, sample: int) -> "SamplingParams":

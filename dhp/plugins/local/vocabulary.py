@@ -51,8 +51,9 @@ class Vocabulary:
                     tokenizer_kwargs={"verbose": False},
                 )
             except (TemplateError, NotImplementedError) as e:
+                reason = " ".join(str(e).split())
                 raise InputError(
-                    f"model '{self._model}': its chat template cannot be used: {' '.join(str(e).split())}"
+                    f"model '{self._model}': its chat template cannot be used: {reason}"
                 ) from None
         return list(ids)
 

@@ -124,7 +124,8 @@ def distinct(n: str) -> Score:
         tokens = words(text)
         if len(tokens) < size:
             return math.nan
-        return len({tuple(tokens[i : i + size]) for i in range(len(tokens) - size + 1)}) / len(tokens)
+        different = {tuple(tokens[i : i + size]) for i in range(len(tokens) - size + 1)}
+        return len(different) / len(tokens)
 
     return score
 
@@ -146,7 +147,7 @@ def bertscore(path: str, layers: str) -> Score:
 
     def score(text: str, reference: str) -> float:
         _, _, f = scorer.score([text], [reference])
-        return min(1.0, max(0.0, float(f[0])))
+        return min(1.0, max(0.0, float(f[0])))  # a mean of cosines, which may lie a little outside
 
     return score
 
@@ -241,8 +242,9 @@ class MetricJudge(Judge):
             if not others:
                 yield Rating(*place, None, "failed", f"no {self.against} to compare with")
                 continue
-            score = OVER_REFERENCES[self.over_references]([self.score(c.text, other) for other in others])
-            if not self.higher_is_better:
+            scores = [self.score(c.text, other) for other in others]
+            score = OVER_REFERENCES[self.over_references](scores)
+            if not self.higher_is_better:  # TER, which may exceed 1
                 score = 1 - min(1.0, score)
             if math.isnan(score):
                 yield Rating(*place, None, "failed", f"{self.name} is undefined")

@@ -122,6 +122,7 @@ def _whole_range(analysis: "PowerAnalysis") -> list[Part]:
 def _table(analysis: "PowerAnalysis") -> "Table[VariantPower]":
     from dhp.content.catalog import variant_name
 
+    # Of a pilot each row is a kind with its verdict, of a detection a way in which metrics may depend.
     pilot = analysis.pilot is not None
     columns: list[Column[VariantPower]]
     if pilot:

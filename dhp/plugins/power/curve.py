@@ -52,11 +52,17 @@ class PowerCurve:
         )
 
     def _reaches(self, values: Sequence[float], chance: float) -> int | None:
+        """The number of examples at which values reach the chance; None if they never do."""
         from scipy.special import ndtri
 
-        first = next((k for k, value in enumerate(values) if value >= chance), None)
-        if not first:
-            return None if first is None else self.sizes[0]
+        reached_at = [k for k, value in enumerate(values) if value >= chance]
+        if not reached_at:
+            return None
+        first = reached_at[0]
+        if first == 0:
+            return self.sizes[0]
+
+        # Quantiles of 0 and 1 are infinite.
         bounded = np.clip([values[first - 1], values[first], chance], 1e-4, 1 - 1e-4)
         before, after, aim = ndtri(bounded)
         share = 1.0 if after <= before else (aim - before) / (after - before)

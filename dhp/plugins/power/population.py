@@ -38,10 +38,13 @@ def outcomes(detection: float, metrics: int = 1, correlation: float = 0.0, tied:
             f"detection must be in [0, 1] and tied at most twice what it is from 0 or 1, "
             f"not {detection} and {tied}"
         )
+    # A column that all metrics share, and one for each: their parts of the variance give the correlation.
     points = _normal_points(metrics + 1, _MODEL_POINTS)
     x = np.sqrt(correlation) * points[:, :1] + np.sqrt(1 - correlation) * points[:, 1:]
-    fell, moved_or_tied = detection - tied / 2, detection + tied / 2
-    return np.where(x < ndtri(fell), 1.0, np.where(x < ndtri(min(moved_or_tied, 1.0)), 0.0, -1.0))
+    # The smallest values fell, those above them are ties, and the others rose.
+    fell, fell_or_tied = ndtri(detection - tied / 2), ndtri(min(detection + tied / 2, 1.0))
+    not_fallen = np.where(x < fell_or_tied, 0.0, -1.0)
+    return np.where(x < fell, 1.0, not_fallen)
 
 
 def most_tied(detection: float) -> float:

@@ -86,9 +86,13 @@ class PowerAnalysis:
     None for a pilot, one metric, a known correlation, or if there is no such number."""
 
     def __repr__(self) -> str:
-        shown = [f"{row.variant} {row.n_80.n if row.n_80 else None}" for row in self.variants[:_SHOWN]]
-        more = [f"and {len(self.variants) - _SHOWN} more"] if len(self.variants) > _SHOWN else []
-        return f"PowerAnalysis({self.source}; examples for 80 %: {', '.join([*shown, *more])})"
+        shown = []
+        for row in self.variants[:_SHOWN]:
+            needed = row.n_80.n if row.n_80 else None
+            shown.append(f"{row.variant} {needed}")
+        if len(self.variants) > _SHOWN:
+            shown.append(f"and {len(self.variants) - _SHOWN} more")
+        return f"PowerAnalysis({self.source}; examples for 80 %: {', '.join(shown)})"
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON values; figures that are undefined or beyond the limit are None."""
@@ -123,6 +127,7 @@ def power_of_detection(
         row = _variant(name, population, question, kinds, FLOOR, LIMIT)
         rows.append(replace(row, detection=detection / 100))
     source = f"detection of {detection:g} %, {_metrics(metrics)}, {tied:g} % of the scores tie"
+    # A range, if there are two rows and both have a number.
     numbers = [row.n_80.n for row in rows if row.n_80 is not None and row.n_80.n is not None]
     ends = (min(numbers), max(numbers)) if len(numbers) == len(rows) > 1 else None
     return PowerAnalysis(
@@ -166,7 +171,8 @@ def _of_pilot(rated: RunResult, question: Question, progress: Progress | None) -
         raise InputError(f"{name}: a pilot of one example tells nothing about others; must be 2 or more")
     variants = [v.variant for v in result.variants]
     table = ratings.difference_table(variants, ratings.metrics)
-    kinds = question.kinds or max(1, sum(v.n > 0 for v in result.variants))
+    judged = [each for each in result.variants if each.n > 0]
+    kinds = question.kinds or max(1, len(judged))
     rows = []
     shown = f"simulating {result.model} on {result.dataset}"
     for row in counted(progress, shown, result.variants, lambda row: variant_name(row.variant)):
@@ -199,6 +205,7 @@ def _variant(
         curve = power_curve(lambda n: simulated(n, question.runs), max(_CHANCES), limit, question.runs)
         needed = [curve.needed(chance) for chance in _CHANCES]
     n_80, n_90 = needed
+    # The chance of a miss is what the power lacks, so its limits change places.
     return VariantPower(name, None, best, reachable, 1 - at_n, (1 - high, 1 - low), n_80, n_90)
 
 

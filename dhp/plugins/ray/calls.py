@@ -66,6 +66,7 @@ class CallWork:
 
     def __init__(self, client: Client, rate_limits: RateLimits, workers: int, keep_going: bool) -> None:
         def shared(rate: float | None) -> float | None:
+            """The share of one worker; None for no limit."""
             return rate / workers if rate else None
 
         self._client, self._keep_going = client, keep_going
@@ -79,6 +80,7 @@ class CallWork:
         self._tasks: set[asyncio.Future[Outcomes]] = set()
 
     async def _open(self) -> Workers:
+        """Start the engine on the worker: what it holds cannot be sent to another process."""
         self._lengths = _Counted(self._client.model)
         self._engine = Engine(
             self._client, None, self._limits, Budget(), self._lengths, "", keep_going=self._keep_going
@@ -91,19 +93,29 @@ class CallWork:
         """What came of each request; beside it is one that the server has answered, if there is any."""
         workers = self._workers or await self._open()
         await self._opening
-        self._engine.answered = self._engine.answered or next(filter(None, (one for one, _ in sent)), None)
+
+        # Once a server has answered anything, an error of one request says nothing of all others.
+        for answered, _ in sent:
+            self._engine.answered = self._engine.answered or answered
+
         tasks = [asyncio.ensure_future(self._tried(workers, request)) for _, request in sent]
         self._tasks.update(tasks)
         results = await asyncio.gather(*tasks, return_exceptions=True)
         self._tasks.difference_update(tasks)
-        report = self._report()
+
+        # An error of ours is raised by the process that has the store; any other is a fault and raised here.
         asked = []
-        for index, came in enumerate(results):
-            if isinstance(came, BaseException) and not isinstance(came, DhpError | asyncio.CancelledError):
+        report: Report | None = self._report()
+        for came in results:
+            if not isinstance(came, BaseException):
+                asked.append(CallOutcome(came, None, report))
+            elif isinstance(came, DhpError):
+                asked.append(CallOutcome(None, came, report))
+            elif isinstance(came, asyncio.CancelledError):
+                asked.append(CallOutcome(None, None, report))
+            else:
                 raise came
-            error = came if isinstance(came, DhpError) else None
-            outcomes = None if isinstance(came, BaseException) else came
-            asked.append(CallOutcome(outcomes, error, report if index == 0 else None))
+            report = None  # the first request of the block has it
         return asked
 
     async def finish(self) -> None:
@@ -148,6 +160,7 @@ class ServerCalls:
         killed.
         """
         limits = self._context.rate_limits
+        # No more workers than calls may be in flight, and blocks so small that each worker has some in hand.
         crew = self._cluster.crew()
         most = min(len(crew.workers), limits.concurrency)
         share = limits.concurrency // most
@@ -163,6 +176,7 @@ class ServerCalls:
             for request in requests:
                 blocks.held.append(request)
                 blocks.hand_over()
+                # As many are held as may be in flight; then what is done must be taken first.
                 while pool.full or len(blocks.held) >= limits.concurrency:
                     yield from blocks.take()
                 if pool.ready():
@@ -204,6 +218,7 @@ class _Blocks:
                 self._reserved[id(request)] = self._budget.reserve(request.tokens, most)
             except StoppedEarly as e:
                 self._end(e)
+            # The tag is for this process alone, and may be anything.
             answered = self._calls.answered and replace(self._calls.answered, tag=None)
             self._pool.submit(request, (answered, replace(request, tag=None)))
 
@@ -246,6 +261,8 @@ class _Blocks:
             error = error or asked.error
             if asked.outcomes is not None:
                 came.append((request, asked.outcomes))
+
+        # Last, as it raises where most prompts are too long: what is paid is stored by then.
         for _, asked in block:
             if asked.report:
                 self._calls.learn(asked.report)

@@ -23,8 +23,10 @@ Work = Callable[[Iterable[T]], Iterable[tuple[T, R]]]
 _CPUS = 0.5
 """CPUs that a worker reserves: half of a cluster stays free for other work."""
 _CONNECT_SECONDS = 5.0
+"""Longest wait for something to answer at an address."""
 _SETTINGS = b"\x04"
 """The type of the first frame that each side of a gRPC connection sends (RFC 9113, sections 3.4 and 6.5)."""
+# The first bytes of a client: the preface, then a frame of settings of no length (RFC 9113, section 3.4).
 _HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0" + _SETTINGS + b"\0\0\0\0\0"
 
 
@@ -49,7 +51,7 @@ class Cluster:
     @cached_property
     def ray(self) -> Any:
         """The package, connected to the cluster; raises `InputError` if there is none."""
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent to Ray's makers
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         import ray
 
@@ -78,12 +80,14 @@ class Cluster:
     def crew(self, *, by_model: bool = False) -> WorkerGroup:
         """The workers, or those with a model: one per GPU, else one per machine."""
         if by_model not in self._crews:
-            gpus = int(self.ray.cluster_resources().get("GPU", 0)) if by_model else 0
-            nodes = sum(bool(node["Alive"]) for node in self.ray.nodes())
+            gpus, count = 0, self.workers
+            if by_model:
+                gpus = int(self.ray.cluster_resources().get("GPU", 0))
+                count = gpus or sum(bool(node["Alive"]) for node in self.ray.nodes())
+            # Ray starts a lost worker anew for ever; `Pool` ends a run in which one item costs several.
             actor = self.ray.remote(
                 num_cpus=_CPUS, num_gpus=min(gpus, 1), max_restarts=-1, scheduling_strategy="SPREAD"
             )(Worker)
-            count = (gpus or nodes) if by_model else self.workers
             self._crews[by_model] = WorkerGroup([actor.remote() for _ in range(count)])
         return self._crews[by_model]
 
@@ -117,11 +121,13 @@ def _check_address(address: str) -> None:
     try:
         with socket.create_connection((host, int(port)), timeout=_CONNECT_SECONDS) as connection:
             connection.sendall(_HELLO)
+            # A frame begins with 9 bytes: three for its length, then its type.
             is_cluster = connection.recv(9)[3:4] == _SETTINGS
     except (OSError, OverflowError) as e:
         raise InputError(
             f"`ray` {address}: no cluster answers there ({reason(e)}); ray start --head starts one, "
             "and `ray` auto one for the run"
         ) from None
+    # With TLS a cluster does not answer plain bytes; Ray tells then.
     if not is_cluster and os.environ.get("RAY_USE_TLS") != "1":
         raise InputError(f"`ray` {address}: what answers there is not a Ray cluster")

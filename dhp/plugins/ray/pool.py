@@ -51,6 +51,7 @@ class Worker:
                     self._works[key] = _unpacked(sent)
                 for oldest in list(self._works)[:-_KEPT]:
                     del self._works[oldest]
+            # Calls to a server are awaited, a function or a model yields pairs.
             results = self._works[key](items)
             results = await results if inspect.isawaitable(results) else _in_order(items, results)
         except Exception as e:  # noqa: BLE001  raised again where the result is awaited
@@ -64,7 +65,8 @@ class Worker:
 
 
 def _in_order(items: Sequence[object], pairs: Iterable[tuple[object, object]]) -> list[object]:
-    indices = {id(item): index for index, item in enumerate(items)}
+    """The results of pairs (item, result), which come in any order, in the order of the items."""
+    indices = {id(item): index for index, item in enumerate(items)}  # equal items may come twice
     results: list[object] = [None] * len(items)
     for item, result in pairs:
         results[indices[id(item)]] = result
@@ -93,6 +95,7 @@ def _loose_modules() -> dict[str, str]:
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None) or ""
         alone = "." not in name and not hasattr(module, "__path__") and name != "__main__"
+        # A package cannot be sent so: its modules lie in files of their own.
         if alone and file.endswith(".py") and not file.startswith(installed):
             spec = importlib.util.spec_from_file_location(name, file)
             if spec and isinstance(spec.loader, importlib.machinery.SourceFileLoader):
@@ -127,8 +130,11 @@ SECONDS = 0.1, 1.0
 SECONDS_BY_MODEL = 10.0, 60.0
 """Longer, as a model computes many items in hardly more time than one."""
 _MOST_ITEMS = 256
+"""Items of a block."""
 _SECONDS_BETWEEN_POLLS = 0.02
+"""Between two questions of `ready` to the cluster, each of which takes time."""
 _keys = itertools.count()
+"""Numbers of pieces of work, by which workers know them."""
 
 
 @dataclass(slots=True)
@@ -165,9 +171,10 @@ class Pool(Generic[T, R]):
         self._size, self._fixed, self._blocks = size or 1, size is not None, blocks
         self._short, self._long = seconds
         self._indices = range(len(crew.workers))[:most]
+        # Items wait as (item, what is sent of it); a block in flight has the number of its worker.
         self._queue: deque[tuple[T, object]] = deque()
         self._flight: dict[Any, tuple[int, list[tuple[T, object]]]] = {}
-        self._losses: Counter[int] = Counter()
+        self._losses: Counter[int] = Counter()  # id of an item -> workers that it has cost
         self._began = self._polled = time.monotonic()
         for index in self._indices:
             if index not in crew.up:
@@ -209,6 +216,7 @@ class Pool(Generic[T, R]):
                     "has no CPU free; repeat the command to resume"
                 )
             return []
+
         index, items = self._flight.pop(came[0])
         try:
             outcome = self._ray.get(came[0])
@@ -218,9 +226,11 @@ class Pool(Generic[T, R]):
         if index not in self._crew.up:
             self._on_started(index, outcome)
             return []
+
         seconds, results = outcome
         if isinstance(results, Exception):
             raise _explained(results) from None
+        # A block that was short doubles the size of the next ones, one that was long halves it.
         if not self._fixed and seconds < self._short:
             self._size = min(_MOST_ITEMS, max(self._size, 2 * len(items)))
         elif not self._fixed and seconds > self._long:
@@ -236,6 +246,7 @@ class Pool(Generic[T, R]):
             self._crew.workers[index].finish.remote(self._key)
 
     def _send(self) -> None:
+        """Hand out blocks from the queue, in turn to the workers that have the fewest."""
         busy = Counter(index for index, _ in self._flight.values())
         free = [index for index in self._indices if index in self._crew.up]
         for _ in range(self._blocks):
@@ -250,6 +261,7 @@ class Pool(Generic[T, R]):
                     busy[index] += 1
 
     def _greet(self, index: int) -> None:
+        """Ask a worker for its version: once it answers, it has come up."""
         self._flight[self._crew.workers[index].version.remote()] = index, []
 
     def _on_started(self, index: int, version: object) -> None:
@@ -262,6 +274,7 @@ class Pool(Generic[T, R]):
 
     def _on_lost(self, index: int, items: list[tuple[T, object]], error: Exception) -> None:
         """Put what a lost worker had back to the front, and wait for the worker to come up again."""
+        # Any other error, and one of a worker that cannot start at all, would come again.
         if not isinstance(error, self._ray.exceptions.RayActorError) or "creation task" in str(error):
             raise _explained(error) from None
         self._queue.extendleft(reversed(items))
@@ -275,7 +288,9 @@ class Pool(Generic[T, R]):
         if index in self._crew.up:
             self._crew.up.remove(index)
             self._began = time.monotonic()
-        if all(other != index or items for other, items in self._flight.values()):
+        # A greeting is a flight without items; one at a time is enough.
+        is_greeted = any(other == index and not blocks for other, blocks in self._flight.values())
+        if not is_greeted:
             self._greet(index)
 
 
@@ -303,4 +318,5 @@ def _explained(error: Exception) -> Exception:
 
 
 def first_line(error: Exception) -> str:
+    """The first line of an error's message, cut; its class where it says nothing."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]

@@ -8,7 +8,7 @@ beginning, so that the places that are left keep their numbers.
 import functools
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from random import Random
@@ -100,6 +100,7 @@ _KINDS = {
 }
 """Label of an entity -> what Faker calls it. Dates and numbers are for `number_changes`."""
 _ENTITY = re.compile(r"(?:the\s+)?(.*?)(?:['’]s?)?", re.I | re.S)
+"""An entity between an article and a possessive ending: "Bank of Oslo" in "the Bank of Oslo's"."""
 _faker_lock = threading.Lock()
 
 
@@ -131,13 +132,18 @@ def entity_swaps(
     kinds = {name: kind for _, name, kind in mentions}
     people = [name for name, kind in kinds.items() if kind == "person"]
     whole = {name: name for name in kinds}
-    for name in people:  # "Doe" is "Jane Doe"
-        whole[name] = next((other for other in people if other.split()[1:][-1:] == [name]), name)
+    for name in people:
+        whole[name] = _whole_name(name, people)
     entities = list(dict.fromkeys(whole.values()))
     asked = asked_edits(k, share, len(entities))
     if not entities:
         raise NotApplicable("spaCy finds no name in the text")
-    new = {name: _name(name, kinds[name], text, rng) for name in shuffled(entities, rng)[:asked]}
+
+    new = {}
+    for name in shuffled(entities, rng)[:asked]:
+        new[name] = _name(name, kinds[name], text, rng)
+
+    # From the end, so that the places before an edit stay right.
     for start, name, _ in sorted(mentions, reverse=True):
         entity = whole[name]
         if entity not in new:
@@ -145,6 +151,15 @@ def entity_swaps(
         other = new[entity] if entity == name else new[entity].split()[-1]
         text = f"{_with_article(text[:start], other)}{other}{text[start + len(name) :]}"
     return Edited(text, asked, len(new))
+
+
+def _whole_name(name: str, people: Sequence[str]) -> str:
+    """The first name of several words that ends in this one, as "Jane Doe" does in "Doe"; else the name."""
+    for other in people:
+        words = other.split()
+        if len(words) > 1 and words[-1] == name:
+            return other
+    return name
 
 
 def _entities_lack(params: Mapping[str, object]) -> str | None:
@@ -170,14 +185,15 @@ def _name(old: str, kind: str, text: str, rng: Random) -> str:
     """Another name of that kind, none of whose words with a capital is in the text."""
     faker = _faker()
     with _faker_lock:
-        faker.random = rng
+        faker.random = rng  # Faker has one generator for all threads, hence the lock
         for _ in range(_TRIES):
             if kind == "person":
                 first = [faker.first_name()] if old.split()[1:] else []
                 new = " ".join([*first, faker.last_name()])
             else:
                 new = getattr(faker, kind)()
-            if not any(word in text for word in new.split() if word[0].isupper()):
+            capitalised = [word for word in new.split() if word[0].isupper()]
+            if not any(word in text for word in capitalised):
                 return str(new)
     raise NotApplicable(f"no name was found that could replace '{old}'")
 
@@ -190,10 +206,18 @@ def _with_article(before: str, name: str) -> str:
 
 # Inflections --------------------------------------------------------------------------------------------
 
-_WRONG = dict(
-    pair.split(":") for pair in "VBZ:VBP VBP:VBZ VBD:VBG VBN:VB VBG:VB VB:VBD NN:NNS NNS:NN".split()
-)
+_WRONG = {
+    "VBZ": "VBP",
+    "VBP": "VBZ",
+    "VBD": "VBG",
+    "VBN": "VB",
+    "VBG": "VB",
+    "VB": "VBD",
+    "NN": "NNS",
+    "NNS": "NN",
+}
 """Tag of the Penn Treebank -> one that is an error in its position."""
+# Words after which a noun must be singular, and such after which it must be plural.
 _ONE = frozenset("a an this that one each every another".split())
 _SEVERAL = frozenset("these those two three four five six seven eight nine ten many several few both".split())
 
@@ -231,6 +255,7 @@ def _errors(parsed: Any) -> Iterator[tuple[int, str, str]]:
     from lemminflect import getInflection, getLemma
 
     for before, token in zip([None, *parsed], parsed, strict=False):
+        # Words in capitals and with marks are left: names, "I'm", "e-mail".
         tag = token.tag_
         base = "" if before is None else before.lower_
         if tag not in _WRONG or not token.is_alpha or token.text != token.lower_:
@@ -241,7 +266,9 @@ def _errors(parsed: Any) -> Iterator[tuple[int, str, str]]:
         if tag == "VB" and (before is None or before.tag_ not in ("TO", "MD")):
             continue
         for lemma in getLemma(token.lower_, "NOUN" if tag.startswith("N") else "VERB")[:1]:
-            same = "VBD" if lemma == "be" and tag == "VBD" else _WRONG[tag]  # was for were
-            wrong = [form for form in getInflection(lemma, same) if form not in (token.text, "am")]
-            if wrong:
-                yield token.idx, token.text, wrong[0]
+            # Of "be" the other past form is the error: "was" for "were".
+            wrong_tag = "VBD" if lemma == "be" and tag == "VBD" else _WRONG[tag]
+            for form in getInflection(lemma, wrong_tag):
+                if form not in (token.text, "am"):
+                    yield token.idx, token.text, form
+                    break

@@ -216,7 +216,7 @@ def test_json_in_a_cell_of_outputs_is_refused_with_the_path_to_its_text(
         with pytest.raises(InputError) as error:
             log_dataset(file, fields=fields)
         assert f"row 1: column 'outputs' holds a JSON {what}; say which part" in str(error.value)
-        assert str(error.value).endswith(f"`fields` output={path}")
+        assert str(error.value).endswith("output=outputs[0]" if what == "list" else "output=outputs.KEY")
     found = log_dataset(file, fields={"output": path})
     assert [example.output for example in found.examples] == [TEXT, TEXT]
 
