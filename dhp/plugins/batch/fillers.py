@@ -138,7 +138,7 @@ class FileFiller:
 
 
 def _read(results: BatchResults, target: Target, request: Request) -> dict[int, Reply | Failure]:
-    """What the results say of samples of a request; replies go into the store."""
+    """The replies and refusals that the results hold for a request, by sample; replies go into the store."""
     if not isinstance(target.model, OpenAIClient):
         return {}
 

@@ -79,7 +79,7 @@ class Job:
 
 
 class BatchGone(InputError):
-    """The provider does not know a batch, or holds its results no more."""
+    """The provider does not know a batch, or no longer holds its results."""
 
 
 class RemoteBatches:
@@ -404,7 +404,7 @@ class RemoteBatches:
 
 
 def _call(job: Job, call: Callable[[], T]) -> T:
-    """What a call to the provider gives; its failures in one line."""
+    """The result of a call to the provider; an error of its package becomes one line."""
     try:
         return call()
     except (InputError, StoppedEarly):

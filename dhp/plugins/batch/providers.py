@@ -23,7 +23,7 @@ from dhp.llm.clients.servers import SERVERS
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How far a batch is."""
+    """The progress of a batch."""
 
     progress: str
     """In the provider's word, with counts if it gives them."""
@@ -53,7 +53,7 @@ class Provider(Protocol):
         ...
 
     def state(self, batch: str) -> State:
-        """How far it is."""
+        """The progress of the batch."""
         ...
 
     def results(self, batch: str) -> Iterator[Mapping[str, Any]]:
@@ -379,7 +379,7 @@ def _gemini_positions(logprobs: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class BatchProvider:
-    """What is known of a provider of batches without its package."""
+    """A provider of batches, as far as it is known without its package."""
 
     open: Callable[[str], Provider]
     """Called with the address of the model, which OpenAI's package takes."""

@@ -53,7 +53,7 @@ class BatchWriter:
         self._parts: list[Part] = []
         self._open: dict[tuple[str, str], tuple[Part, list[BinaryIO]]] = {}
         self._temporary: Temporary | None = None
-        """Where the files lie until all are whole."""
+        """The folder in which the files lie until all are complete."""
         self._keyed = keyed
 
     def add(

@@ -44,7 +44,7 @@ _VERSION = re.compile(r"[-@:_]v?\d{1,8}([-._]\d{1,4})*")
 
 @dataclass(frozen=True, slots=True)
 class ResultLine:
-    """What a batch says of one request."""
+    """The result of one request of a batch."""
 
     custom_id: str
     body: Mapping[str, Any] | None

@@ -78,7 +78,7 @@ class BatchSettings(Checked):
             raise InputError("`dry_run`: counts what is not stored; leave out `batch_write` and `batch_read`")
 
     def open(self, context: "RequestContext") -> "Filler":
-        """What answers the requests of a command; batches of a provider are kept beside the store."""
+        """The filler of a command; batches that go to a provider are kept beside the store."""
         from dhp.plugins.batch.fillers import FileFiller, ProviderFiller
         from dhp.plugins.batch.jobs import RemoteBatches
         from dhp.plugins.batch.request_files import BatchWriter

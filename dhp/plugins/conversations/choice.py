@@ -30,7 +30,7 @@ LIST = "conversations"
 
 
 def _enough(places: Sequence[int], count: object, what: str) -> int:
-    """How many are wanted: `count`, or all of them, which must be two or more.
+    """The number that is wanted: `count`, or all of them, which must be two or more.
 
     Raises `NotApplicable` if there are fewer.
     """

@@ -27,7 +27,7 @@ from dhp.plugins.conversations.conversation import Judged
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """What answers must look like."""
+    """A rule on the form of answers."""
 
     holds: Callable[[str], bool]
     """Whether an answer keeps it."""
@@ -135,7 +135,7 @@ def _from_any(sentences: Sequence[str], text: str) -> Sequence[str]:
 
 
 def _last_sentence(text: str) -> int:
-    """Where the last sentence before a signature ends."""
+    """The end of the last sentence before a signature."""
     try:
         places = [end for _, end in whole_sentences(text, None)]
     except NotApplicable:

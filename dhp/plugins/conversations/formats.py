@@ -38,7 +38,7 @@ class Found:
     """Its id, if it has one."""
     turns: Turns
     row: Row
-    """What it was read from, for further columns."""
+    """The row that it was read from, for further columns."""
 
 
 Reader = Callable[[Sequence[Row], Mapping[str, str]], Iterator[Found]]
@@ -217,7 +217,7 @@ def _given(output: Any) -> list[Any]:
 
 
 def reader_of(rows: Table, fields: Mapping[str, str]) -> Reader | None:
-    """What reads these rows as conversations; None for other rows."""
+    """The reader that takes these rows for conversations; None for other rows."""
     first = next((row for row in rows.rows if not row.broken), rows.rows[0])
     if rows.has(fields.get("messages", "messages")):
         return of_messages

@@ -46,7 +46,7 @@ _RESULT_TEXTS = ("content", "response", "result", "output")
 
 @dataclass(slots=True)
 class _Content:
-    """What is in one message."""
+    """The content of one message."""
 
     texts: list[str] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)

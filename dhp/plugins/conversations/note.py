@@ -1,4 +1,4 @@
-"""What a judge makes of silent and of loud faults, for the report."""
+"""How well a judge detects silent and loud faults, for the report."""
 
 from dhp.analysis.results import Result, VariantResult
 from dhp.core.records import parse_variant
@@ -9,7 +9,7 @@ LOUD = ("foreign_answer", "question_unanswered", "result_ignored", "constraint_b
 
 
 def notes(result: Result) -> list[str]:
-    """What a judge makes of silent faults and of loud ones, in a line; nothing if there are none of turns."""
+    """How well a judge detects silent and loud faults, in one line; no line without faults of turns."""
     rows = [row for row in result.variants if row.level == "turn" and row.detection is not None]
     parts = []
     for what, names in (("silent (the last answer stays)", SILENT), ("loud (an answer changes)", LOUD)):

@@ -130,7 +130,7 @@ def question_unanswered(
     if replies is None:
         raise NotApplicable(f"no evasive reply is known in {language_name(language)}")
     places = latest(_answers_to_questions(judged), count, "answers to questions")
-    # The last answer gets the first reply, so that a minor fault is a part of a major one.
+    # The last answer gets the first reply; where there are more answers than replies, these come again.
     order = list(drawn(replies, rng))
     texts = {place: order[i % len(order)] for i, place in enumerate(reversed(places))}
     if all(judged.turns[place].text == reply for place, reply in texts.items()):

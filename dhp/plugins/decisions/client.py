@@ -238,7 +238,7 @@ def _completion(model: object, answers: Mapping[str, Any], tokens: list[int]) ->
 
 
 def _refusal(status: int, content: bytes) -> bytes:
-    """What a server refused; a text that is too long by the code that the shared client knows."""
+    """The body of a refusal; for a text that is too long, with the code that the shared client knows."""
     if status != HTTPStatus.REQUEST_ENTITY_TOO_LARGE and b"max_tokens_exceeded" not in content:
         return content
     words = content[:2000].decode(errors="replace")

@@ -15,7 +15,7 @@ SYSTEM_ONE, DECISIONS = "systemone", "decisions"
 
 @dataclass(frozen=True, slots=True)
 class DecisionServer:
-    """What is known of a provider."""
+    """A provider of decision models."""
 
     url: str = ""
     """Its address, up to what comes before `/systemone` or `/decisions`; empty if each user has an own one.

@@ -126,7 +126,7 @@ def _adapter(call: Callable[[dict[str, Any]], Any], further: list[str], *, is_as
 
 
 def _given(arguments: Arguments, further: list[str]) -> dict[str, Any]:
-    """What an evaluator of LangSmith may be given, by the names of its parameters."""
+    """Parameter of an evaluator of LangSmith -> the value that it gets."""
     # Further texts stand among the inputs; names with a point are of `--map outputs.answer=output`.
     plain = {name: text for name, text in arguments.items() if name not in _FIELDS and "." not in name}
 
@@ -150,7 +150,7 @@ def _given(arguments: Arguments, further: list[str]) -> dict[str, Any]:
 
 
 def _mapped(arguments: Arguments, parameter: str) -> dict[str, str | None]:
-    """What `--map outputs.answer=output` says: key -> text."""
+    """Key -> text, as `--map outputs.answer=output` says."""
     start = f"{parameter}."
     return {name.removeprefix(start): text for name, text in arguments.items() if name.startswith(start)}
 

@@ -25,12 +25,12 @@ Paths = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What a judge said of one text under one metric."""
+    """The score of a judge for one text under one metric."""
 
     metric: str
     value: object
     reason: object = None
-    """Why there is no value, if there is none."""
+    """The reason why there is no value."""
     failed: bool = False
     """Whether the value only stands for a failure of the judge."""
     model: object = None
@@ -48,11 +48,11 @@ class Form:
     texts: Paths = field(default_factory=dict)
     """Empty if texts are read from no such log."""
     versions: tuple[int, ...] = ()
-    """Those that are read, where a log names its version."""
+    """Versions that can be read, if logs name theirs."""
     version: Callable[[Any], object] = lambda content: content.get("version")
-    """Where a log names it."""
+    """Finds the version in the content of a log."""
     error: Callable[[Row], object] = lambda row: row.value("error")
-    """Why an entry has no scores; None if no reason is known."""
+    """The reason why an entry has no scores; None if it is not known."""
     same: tuple[str, ...] = ()
     """Paths in an entry; where all hold the same, a text was judged again."""
     judged_by: str | None = " --model MODEL"
@@ -73,7 +73,7 @@ _GRADER_FAILED = re.compile(
     r"No output$|Could not extract JSON from|Error parsing output:|API (call )?error:|"
     r"(Model grader|\S+) produced (a )?malformed response"
 )
-"""How the reason of an answer begins that promptfoo could not read and scored 0, where it is not marked."""
+"""Beginnings of the reason where promptfoo could not read an answer, scored it 0 and did not mark it."""
 
 
 def _promptfoo_scores(row: Row) -> Iterator[Score]:

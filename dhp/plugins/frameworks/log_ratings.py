@@ -150,7 +150,7 @@ def _command(path: Path, form: Form) -> str:
 
 
 def _places(form: Form, ours: str, fields: Mapping[str, str]) -> tuple[str, ...]:
-    """Where a name may stand in an entry."""
+    """The paths in an entry at which a name may stand."""
     if ours in fields:
         return (fields[ours],)
     return tuple(f"{folder}{name}" for folder in form.folders for name in _NAMES[ours])
@@ -172,7 +172,7 @@ def _unnamed(
     places: Mapping[str, tuple[str, ...]],
     missing: Sequence[str],
 ) -> str:
-    """That no entry says of which example and variant its text is, and what to do."""
+    """The message that no entry names the example and variant of its text, with what to do."""
     names = " and ".join(missing)
     tried = ", ".join(place for ours in missing for place in places[ours])
     known = listed(list(_keys(form, rows)))

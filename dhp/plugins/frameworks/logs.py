@@ -29,7 +29,7 @@ PRODUCTION = (
     "the originals are production texts, not references: this tests if the judge notices that they got "
     "worse, not if they were good or if its scores of them are right"
 )
-"""What a reader of an audit must know."""
+"""The note on every result of a log."""
 _SAID = (
     "content",
     "page_content",
@@ -42,7 +42,7 @@ _SAID = (
     "input",
     "query",
 )
-"""Where a nested value holds its text."""
+"""Keys under which a nested value may hold its text."""
 
 _PLAIN: Paths = {
     "id": ("id",),

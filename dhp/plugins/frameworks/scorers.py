@@ -227,7 +227,7 @@ def adapt_mlflow(scorer: Any) -> Adapter | None:
 
 
 _OF_PHOENIX = {"input": INPUT, "output": OUTPUT, "context": SOURCE, "reference": REFERENCE}
-"""Where an evaluator of phoenix does not say what it takes."""
+"""Parameters of an evaluator of phoenix that does not name its own."""
 
 
 def adapt_phoenix(scorer: Any) -> Adapter | None:
@@ -304,7 +304,7 @@ def _simple(scorer: Any) -> Adapter:
 
 
 def _parameters(scorer: Any) -> tuple[list[str], frozenset[str]]:
-    """What a metric takes, and what of it need not be given: of a prompt, a decorated function, a method."""
+    """The parameters of a metric, and those that are optional: of a prompt, a function or a method."""
     if is_of(scorer, "ragas", "SimpleLLMMetric"):
         return list(scorer.get_variables()), frozenset()
     if hasattr(scorer, "_create_pydantic_model"):

@@ -91,7 +91,7 @@ class LitellmTransport:
         return 200, {}, json.dumps(answer.model_dump(), default=str).encode()[: most + 1]
 
     def _refused(self, error: Exception) -> tuple[int, Mapping[str, str], bytes]:
-        """What a provider or a proxy refused, as a server of OpenAI's would say it."""
+        """The refusal of a provider or a proxy, as a server of OpenAI's would send it."""
         if _unknown_to_proxy(error):
             return HTTPStatus.PROXY_AUTHENTICATION_REQUIRED, {}, b""
         moved = _MOVED.search(str(error))

@@ -135,7 +135,7 @@ class Decoding:
 
 
 def decide(params: Params, defaults: "GenerationConfig") -> Decoding:
-    """What was asked for; what was not is as the model's generation configuration has it."""
+    """How to decode: as asked, and for the rest as the model's generation configuration says."""
     if params.temperature is None:
         sampled, temperature = bool(defaults.do_sample), defaults.temperature or 1.0
     else:
@@ -301,7 +301,7 @@ def generate(
 
 
 def _cut(tokens: list[int], end: set[int], alternatives: list[list[tuple[int, float]]]) -> Generated:
-    """What belongs to the answer: the tokens up to the first that ends it; the others are padding."""
+    """The tokens of the answer, up to the first that ends it; the others are padding."""
     for i, token in enumerate(tokens):
         if token in end:
             return Generated(tokens[: i + 1], True, alternatives[: i + 1])
@@ -556,7 +556,7 @@ def same_for_all(request: Request, first: Reply) -> dict[int, Reply]:
 
 @functools.cache
 def _shared_model(kind: type[HfModel], *arguments: Any) -> HfModel:
-    # `__init__` would look the model up anew, on a machine that may not reach the hub.
+    # Without `__init__`, which would look the model up and read its files anew.
     model = kind.__new__(kind)
     model.model, model.endpoint, model._source, model._template, model._device, model._batch_size = arguments
     model._sent = True

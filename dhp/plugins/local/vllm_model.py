@@ -65,7 +65,7 @@ class VllmModel(HfModel):
 
     @functools.cached_property
     def _open(self) -> dict[str, tuple[_RunningRequest, int]]:
-        """What the engine has, each with the number of its sample."""
+        """Name in the engine -> the request, and the number of the sample."""
         return {}
 
     @functools.cached_property
@@ -162,7 +162,7 @@ class VllmModel(HfModel):
                     asked.call.done.append((asked.request, _of_all(asked)))
 
     def _params(self, asked: Params) -> "SamplingParams":
-        """What was asked for; what was not is as the model's generation configuration has it."""
+        """How to decode: as asked, and for the rest as the model's generation configuration says."""
         from vllm import SamplingParams
         from vllm.sampling_params import RequestOutputKind
 

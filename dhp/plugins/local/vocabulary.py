@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Vocabulary:
-    """What a tokenizer makes of prompts, and the text of its tokens."""
+    """The tokens of prompts, and the text of tokens, by the tokenizer of a model."""
 
     def __init__(
         self, model: str, tokenizer: "PreTrainedTokenizerBase", chat_template: str | None = None

@@ -25,7 +25,7 @@ from dhp.plugins.metrics import NAMES
 Score = Callable[[str, str], float]
 """(text, reference) -> figure."""
 PARTS = {"f": "fmeasure", "recall": "recall", "precision": "precision"}
-"""What of ROUGE is reported."""
+"""Setting `part` of ROUGE -> its name in the package."""
 ROUGE = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 
 
@@ -213,7 +213,7 @@ OVER_REFERENCES: dict[str, Callable[[Sequence[float]], float]] = {
 }
 AGAINST = ("auto", "reference", "source")
 ALONE = ("distinct", "loglikelihood", "perplexity")
-"""Those that are computed from the text alone."""
+"""Metrics that are computed from the text alone."""
 
 
 @dataclass(frozen=True)

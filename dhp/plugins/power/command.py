@@ -109,7 +109,7 @@ def _parts(analyses: "list[PowerAnalysis]") -> list[Part]:
 
 
 def _whole_range(analysis: "PowerAnalysis") -> list[Part]:
-    """What rows that differ only in how the metrics depend on each other say together."""
+    """The range of rows that differ only in how the metrics depend on each other."""
     if analysis.range_80 is None:
         return []
     low, high = analysis.range_80

@@ -1,4 +1,4 @@
-"""What a power analysis is to say."""
+"""Settings of a power analysis."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ LIMIT = 5_000  # examples beyond which no number is given
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question(Checked):
-    """What is to be known of every variant."""
+    """The question that a power analysis answers for each variant."""
 
     parameter = "question"
 

@@ -29,12 +29,12 @@ _LAST_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """What came of a request."""
+    """The outcome of a request that was handed to a worker."""
 
     outcomes: Outcomes | None
     """Outcome of each sample; None if the request was not sent."""
     error: DhpError | None
-    """Why going on is pointless."""
+    """The error for which the run must end."""
     report: "Report | None"
     """Report of the block, on its first request."""
 
@@ -90,7 +90,7 @@ class CallWork:
         return self._workers
 
     async def __call__(self, sent: Sequence[tuple[Request | None, Request]]) -> list[CallOutcome]:
-        """What came of each request; beside it is one that the server has answered, if there is any."""
+        """The outcome of each request; with each comes one that the server has answered, if any."""
         workers = self._workers or await self._open()
         await self._opening
 
@@ -223,7 +223,7 @@ class _Blocks:
             self._pool.submit(request, (answered, replace(request, tag=None)))
 
     def take(self) -> list[Answer]:
-        """What comes of the next block, stored."""
+        """The answers of the next block, which are stored."""
         self.hand_over()
         came, error = self._stored(self._pool.wait())
         if error:

@@ -306,7 +306,7 @@ def _sent(ray: Any, work: object) -> Any:
 
 
 def _explained(error: Exception) -> Exception:
-    """What a worker raised, as one line where it lacks a package."""
+    """The error that a worker raised; if it lacks a package, or Ray failed, in one line."""
     lacking = re.search(r"No module named '([\w.]+)'", str(error))
     if lacking:
         return InputError(

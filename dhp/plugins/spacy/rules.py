@@ -79,7 +79,7 @@ def _origin(params: Mapping[str, object]) -> str:
 
 
 def _lacks(params: Mapping[str, object], annotation: str) -> str | None:
-    """Why there are no parsed texts with this annotation; None if there are."""
+    """The reason why texts cannot be parsed with this annotation; None if they can."""
     try:
         _parsed("Texts are parsed.", str(params["pipeline"]), annotation)
     except NotApplicable as reason:

@@ -290,15 +290,6 @@ def test_the_report_says_what_the_originals_are(dhp: Run, log: Path) -> None:
     assert (d["sentence_repetition.minor"], result["n"]) == (pytest.approx(0, abs=1e-6), 8)
 
 
-@pytest.mark.slow
-def test_a_pass_mark_says_how_many_degraded_texts_still_pass(dhp: Run, log: Path) -> None:
-    judge = ("--model", "python:mine.py:judge", "--scale", "0..1", "--pass-mark", "0.05")
-    done = dhp("benchmark", "--dataset", log, "--out", "run", *judge)
-    assert done.code == 0, done.err
-    result = results_in("run")
-    assert {row["passes"]["share"] for row in result["variants"] if row["n"]} == {1.0}
-
-
 def test_doctor_shows_what_a_judge_is_given(dhp: Run, log: Path) -> None:
     done = dhp("doctor", "--judge", "python:mine.py:judge", "--map", "inputs=source")
     said = "function, metric 'score', synchronous, scale not known; inputs <- source, outputs <- output"

@@ -1,7 +1,6 @@
 """Classical metrics are what their packages compute, against the right text, and failures are no scores."""
 
 import math
-import random
 from pathlib import Path
 from typing import Any
 
@@ -99,19 +98,6 @@ def test_distinct_by_hand(n: str, expected: float) -> None:
 
 def test_distinct_of_too_few_words_is_undefined() -> None:
     assert rated("metric/distinct?n=3", text="Two words.").status == "failed"
-
-
-def test_repetition_lowers_distinct() -> None:
-    once, twice = (rated("metric/distinct", text=text).score or 0 for text in (TEXT, f"{TEXT} {TEXT}"))
-    assert twice < once
-
-
-def test_damage_lowers_overlap_with_the_original() -> None:
-    rng = random.Random(0)
-    damaged = "".join(c for c in TEXT if rng.random() > 0.1)
-    whole = rated("metric/meteor-exact", TEXT).score
-    broken = rated("metric/meteor-exact", TEXT, text=damaged).score
-    assert broken < whole
 
 
 @pytest.mark.parametrize(
