@@ -29,10 +29,10 @@ def list_batches(cache: str | None) -> None:
     from dhp.plugins.batch.jobs import RemoteBatches
 
     jobs = RemoteBatches(Path(cache or cache_folder())).jobs()
-    rows = [
-        (job.name, job.provider, job.model, f"{job.requests:,} requests", job.state, job.batch)
-        for job in jobs
-    ]
+    rows = []
+    for job in jobs:
+        requests = f"{job.requests:,} requests"
+        rows.append((job.name, job.provider, job.model, requests, job.state, job.batch))
     say(Listing(rows) if rows else "there are no batches")
 
 
@@ -49,6 +49,7 @@ def cancel_batch(name: str, cache: str | None) -> None:
     from dhp.plugins.batch.jobs import RemoteBatches
 
     job = RemoteBatches(Path(cache or cache_folder())).cancel(name)
+    # By the state in which cancelling leaves it; a batch without a name there was never sent.
     message = {
         "sent": f"is being cancelled by {job.provider}; repeat this command later to fetch the answers",
         "ended": "has ended; its answers are stored",

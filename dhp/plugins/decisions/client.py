@@ -98,11 +98,12 @@ class DecisionTransport(FastTransport):
         headers: Mapping[str, str] = {}
         pending = list(asked["questions"].items())
         while pending:
+            # As many questions as the server takes, until all are answered.
             part = dict(islice(pending, self._most))
             status, headers, content = await self._post(url, body, asked | {"questions": part}, most)
             if status != HTTPStatus.OK:
                 if self._fewer(status, content, len(part)):
-                    continue
+                    continue  # the same questions again, fewer at once
                 return status, headers, _refusal(status, content)
             data = _data(content)
             if data is None:
@@ -120,28 +121,32 @@ class DecisionTransport(FastTransport):
         # Fields of the user's own go along; a decision model takes no messages and no limit of tokens.
         further = {n: value for n, value in body.items() if n not in ("model", "messages", "max_tokens")}
         first: Answered | None = None
+        # A server without the first form says that there is no such address; then the other one is tried.
         for form in self._forms:
             written = asked if form == SYSTEM_ONE else _decisions(asked)
             data = json.dumps({"model": body["model"], **written, **further}, ensure_ascii=False).encode()
             address = f"{url}/{body['model']}" if self._server.by_model else f"{url}/{form}"
             answer = await self.send(address, data, most)
             if answer[0] not in (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED):
-                self._forms = (form,) if answer[0] == HTTPStatus.OK else self._forms
+                if answer[0] == HTTPStatus.OK:
+                    self._forms = (form,)
                 return answer
-            first = first or answer
+            first = first or answer  # what the server says of the form that it is likeliest to know
         assert first is not None
         return first
 
     def _fewer(self, status: int, content: bytes, asked: int) -> bool:
-        """Whether the server took no more than fewer questions, which are asked from now on."""
+        """Whether the server wants fewer questions at once; as many as it says are asked from now on."""
         words = content.decode(errors="replace")
         if status not in (400, 413, 422) or "question" not in words.lower():
             return False
-        numbers = [int(a or b) for a, b in _TOO_MANY.findall(words)]
+        # Such words may name both numbers, those asked and those allowed; only a smaller one helps.
+        numbers = [int(limit or count) for limit, count in _TOO_MANY.findall(words)]
         allowed = [number for number in numbers if 0 < number < asked]
-        if allowed:
-            self._most = max(allowed)
-        return bool(allowed)
+        if not allowed:
+            return False
+        self._most = max(allowed)
+        return True
 
 
 def _asked(body: Mapping[str, object]) -> dict[str, Any]:

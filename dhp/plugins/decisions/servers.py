@@ -89,6 +89,7 @@ def find_server(name: str, base_url: str | None) -> tuple[str, DecisionServer, C
     if base_url is not None:
         server, address, what = _of_host(base_url), base_url, "base URL"
     else:
+        # A name without a provider may have a slash of its own: "org/model".
         if not (slash and provider in SERVERS):
             provider, rest = "openai" if name.startswith("gpt-") else "typesafe", name
         server, name = SERVERS[provider], rest
@@ -100,6 +101,7 @@ def find_server(name: str, base_url: str | None) -> tuple[str, DecisionServer, C
         if not address:
             variables = " or ".join(server.addresses)
             raise InputError(f"decisions/{provider}/{rest}: {variables} is not set; set it, or `base_url`")
+    # An address that ends in a wire form is for that one alone.
     url, forms = _without_form(address.rstrip("/"), server)
     check_address(url, what)
     if not urlsplit(url).path:
@@ -109,6 +111,7 @@ def find_server(name: str, base_url: str | None) -> tuple[str, DecisionServer, C
 
 
 def _connection(url: str, server: DecisionServer, *, needs_key: bool) -> Connection:
+    # The first variable that is set; if none is, the first one is named to the user.
     variable = next((each for each in server.keys if _variable(each)), server.keys[0])
     key = _variable(variable)
     if remember(key):

@@ -36,7 +36,9 @@ def open_litellm(name: str, settings: ModelSettings) -> OpenAIClient:
             f"`transport` {settings.transport}: is for openai/NAME; litellm/{name} is reached by litellm"
         )
     require("litellm", purpose=f"model 'litellm/{name}'", extra="litellm")
-    secrets = [v for k, v in os.environ.items() if k.endswith(("_API_KEY", "_TOKEN", "_SECRET_ACCESS_KEY"))]
+    # litellm reads the key itself, from one of many variables: all that may be one are kept out of files.
+    endings = ("_API_KEY", "_TOKEN", "_SECRET_ACCESS_KEY")
+    secrets = [value for name, value in os.environ.items() if name.endswith(endings)]
     where = public(base_url) if base_url else "litellm"
     if remember(*secrets) and base_url:
         warn_if_readable(base_url)
@@ -105,6 +107,7 @@ class LitellmTransport:
         content = _body(error)
         if content is not None:
             return getattr(error, "status_code", 400), {}, content
+        # Any other error is told in the words of a server; without a status the request was bad.
         status = getattr(error, "status_code", None)
         problem = {"message": _first_line(error), "code": str(getattr(error, "code", None) or "")}
         headers = getattr(getattr(error, "response", None), "headers", None)

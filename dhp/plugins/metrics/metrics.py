@@ -195,6 +195,7 @@ def _given_source(folder: str, text: str, source: str) -> float:
 def _alone(folder: str, text: str) -> float:
     tokenizer, model = _model(folder, "AutoModelForCausalLM")
     ids = tokenizer(text, return_tensors="pt", truncation=True).input_ids
+    # The first token has no probability, as nothing stands before it.
     return math.nan if ids.shape[1] < 2 else _mean(model, ids, input_ids=ids)
 
 
@@ -272,6 +273,7 @@ def metric_judge(model: str, seed: int = 0) -> MetricJudge:
     name = model.removeprefix("metric/").partition("?")[0]
     one_of("metric", name, NAMES, f"model '{model}'")
     known = set() if name in ALONE else {"references", "against"}
+    # The function of the metric, made of its own settings.
     score: Score
     if name in LIKELIHOODS:
         _, settings = split_settings(model, {*known, "path"})

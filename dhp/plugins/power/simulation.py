@@ -56,6 +56,7 @@ def simulated_power(
     x = _checked(population)
     if n < 1 or runs < 1 or together < 1:
         raise ValueError(f"n, runs and together must be at least 1, not {n}, {runs} and {together}")
+    # Many runs at once, as arrays of shape (examples, runs, metrics).
     noticed = 0
     most = max(1, _AT_ONCE // n)
     for start in range(0, runs, most):
