@@ -35,8 +35,8 @@ def result_ignored(text: str, rng: Random, *, example: Example, count: int | str
     by_tools = _numbers(turn.text for turn in earlier if turn.role == "tool")
     by_others = _numbers(turn.text for turn in earlier if turn.role in ("user", "system"))
     by_tools_alone = by_tools - by_others
-    said = dict.fromkeys(_NUMBER.findall(answer))
-    known = [number for number in said if _plain(number) in by_tools_alone]
+    numbers = dict.fromkeys(_NUMBER.findall(answer))
+    known = [number for number in numbers if _plain(number) in by_tools_alone]
     picked = chosen(range(len(known)), count, rng, "numbers from tools")
 
     taken = by_tools | by_others | _numbers([answer])

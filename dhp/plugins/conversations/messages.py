@@ -179,8 +179,8 @@ def _add_part(place: str, part: object, content: _Content) -> None:
     elif kind in _CALLS:
         content.calls.append(_call(place, part))
     elif kind in _RESULTS:
-        given = (part[name] for name in _RESULT_TEXTS if part.get(name) is not None)
-        result = next(given, "")
+        results = (part[name] for name in _RESULT_TEXTS if part.get(name) is not None)
+        result = next(results, "")
         content.results.append(_result(place, part, as_said(place, result)))
 
 

@@ -309,8 +309,9 @@ def _parameters(scorer: Any) -> tuple[list[str], frozenset[str]]:
         return list(scorer.get_variables()), frozenset()
     if hasattr(scorer, "_create_pydantic_model"):
         fields = scorer._create_pydantic_model().model_fields
-        given = frozenset(name for name, each in fields.items() if not each.is_required())
-        return list(fields), given
+        free = frozenset(name for name, each in fields.items() if not each.is_required())
+        return list(fields), free
+
     names, optional = [], set()
     for each in inspect.signature(scorer.ascore).parameters.values():
         if each.kind in (each.VAR_KEYWORD, each.VAR_POSITIONAL):

@@ -149,9 +149,9 @@ def _hub_config(model: str, name: str) -> Path:
         with quiet():
             return Path(hf_hub_download(name, "config.json"))
     except (OSError, errors.EntryNotFoundError, errors.HFValidationError) as e:
-        said = " ".join(str(e).split())[:200]
+        words = " ".join(str(e).split())[:200]
         known = [reason for kind, reason in reasons.items() if isinstance(e, kind)]
-        reason = known[0] if known else f"the hub does not give it: {said}"
+        reason = known[0] if known else f"the hub does not give it: {words}"
         raise InputError(f"model '{model}': {reason}") from None
 
 
