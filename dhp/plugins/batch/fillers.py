@@ -1,7 +1,9 @@
 """Fillers by batch: requests go into files for the user to have answered, or to a provider.
 
-The requests of a whole command are collected in files first, and the same command reads the replies when
-they are there.
+Both take all pending requests of a command before any is answered (`RequestFiles` writes them down). With
+`FileFiller` the command then ends; the user has the files answered and repeats it with the results.
+`ProviderFiller` sends the files and waits, round after round, until nothing is left. What results say of a
+request is read in the same way by both (`_read`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,6 +1,9 @@
 """Providers of batches: OpenAI, Anthropic, Gemini through their packages, imported when used.
 
-Each provider is sent OpenAI's form, translated where its own differs, and returns results in OpenAI's form.
+Each provider is sent OpenAI's form, translated where its own differs, and returns results in OpenAI's form,
+so that files, store and errors need to know this form alone. For each there is a class with the five methods
+of `Provider`, the functions that translate, and a record `BatchProvider` with what can be checked without its
+package: key, address, and whether it takes several samples at once.
 """
 
 import itertools

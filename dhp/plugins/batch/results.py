@@ -1,7 +1,8 @@
 """Files of results of batches.
 
-Lines are found by the id of their request, read when they are needed, and those that belong to nothing are
-counted.
+A file is read once for an index: where the line of each request stands, and which of several counts. The line
+itself is read again when its request asks for it, so that memory holds no answers. Lines that belong to no
+request, and answers of another model, are counted and told at the end.
 """
 
 import codecs
@@ -195,6 +196,7 @@ class BatchResults:
             return False
 
     def _index(self, path: Path) -> None:
+        """Note where the result of each request stands in a file, and say which errors are in it."""
         kinds: Counter[str] = Counter()
         answered = twice = offset = 0
         try:

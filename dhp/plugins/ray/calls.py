@@ -166,7 +166,10 @@ class ServerCalls:
         share = limits.concurrency // most
         work = CallWork(self._client, limits, most, self._context.keep_going)
         pool: Pool[Request, CallOutcome] = Pool(
-            *(self._cluster.ray, crew, work, target.on_wait),
+            self._cluster.ray,
+            crew,
+            work,
+            target.on_wait,
             size=max(1, share // 4),
             blocks=min(8, 2 * share),
             most=most,

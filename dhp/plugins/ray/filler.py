@@ -29,6 +29,7 @@ class RayFiller:
     def answer(self, target: Target, requests: Iterable[Request]) -> Iterator[Answer]:
         """See `Filler`."""
         if isinstance(target.model, Client):
+            # One for each model, as it knows whether the server has answered.
             calls = self._calls.get(target.model.model)
             if calls is None:
                 calls = ServerCalls(self._cluster, target.model, self._context)

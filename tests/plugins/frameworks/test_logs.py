@@ -16,6 +16,7 @@ from dhp.loaders.resolve import resolve_datasets
 from dhp.plugins.frameworks.logs import log_dataset
 
 TEXT = "Paris is the capital. It is old."
+UNVERSIONED = {"results": {"results": [{"prompt": {"raw": "Q"}, "response": {"output": "A"}}]}}
 
 
 def written(folder: Path, name: str, content: object) -> Path:
@@ -181,6 +182,7 @@ def test_fields_say_where_texts_stand(tmp_path: Path) -> None:
     ("name", "content", "message"),
     [
         ("a.json", inspect_log(version=7), "inspect_ai log of version 7; allowed: 1, 2"),
+        ("a.json", UNVERSIONED, "promptfoo results of version None; allowed: 1, 2, 3"),
         ("a.json", inspect_log(samples=[]), r"inspect_ai log without outputs \(0 entries\)"),
         ("a.json", inspect_log(samples=None), r"inspect_ai log without outputs \(0 entries\)"),
         ("a.json", {"testCases": [{"input": "x"}]}, r"deepeval test run without outputs \(1 entries\)"),
@@ -250,12 +252,3 @@ def test_a_table_without_passages_is_none_of_retrieval(tmp_path: Path) -> None:
     path.write_text(f"question,answer\nWhat?,{TEXT}\n")
     with pytest.raises(InputError, match="column 'source' is missing"):
         resolve_datasets([str(path)], task="rag")
-
-
-def test_texts_of_a_log_without_a_version_are_refused(tmp_path: Path) -> None:
-    log = tmp_path / "results.json"
-    log.write_text(
-        json.dumps({"results": {"results": [{"prompt": {"raw": "Q"}, "response": {"output": "A"}}]}})
-    )
-    with pytest.raises(InputError, match="promptfoo results of version None; allowed: 1, 2, 3"):
-        log_dataset(log)
