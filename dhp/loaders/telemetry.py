@@ -51,10 +51,11 @@ def _plain(value: Any) -> Any:
     if not isinstance(value, Mapping) or len(value) != 1:
         return value
     ((kind, plain),) = value.items()
-    if kind == "intValue":
+    if kind == "intValue" and str(plain).removeprefix("-").isdecimal():
         return int(plain)
-    if kind == "arrayValue" and isinstance(plain, Mapping):
-        return [_plain(each) for each in plain.get("values") or ()]
-    if kind == "kvlistValue" and isinstance(plain, Mapping):
-        return _by_name(plain.get("values") or ())
+    inner = plain.get("values") if isinstance(plain, Mapping) else None
+    if isinstance(inner, list) and kind == "arrayValue":
+        return [_plain(each) for each in inner]
+    if isinstance(inner, list) and kind == "kvlistValue":
+        return _by_name(inner)
     return plain
