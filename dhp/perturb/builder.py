@@ -325,7 +325,7 @@ class Builder:
         self.model.check_names(asked)
         if self.dry:
             return
-        # Last, as it asks the model: one small request for each dataset shows whether it answers at all.
+        # Last, as it may speak to the server: whether it can be asked for texts that are not stored.
         for dataset, first in firsts:
             function = self._function(dataset, first)
             self.model.check_server(dataset.examples, first, dataset.task.task, function)

@@ -4,6 +4,9 @@ A wrong word that comes from a list shifts the frequencies of words, and who cou
 the original without reading. So over the texts of the table word a becomes b as often as b becomes a, as in
 the rule of Metropolis and Hastings (1953, 1970); else the word stays. What counts are the texts in which an
 edit would be the first of its kind, as one edit of a text is the mildest dose.
+
+A flow is a pair of what goes and what comes. Each has a chance; `_expected` says how often it then happens
+in the table, and `_balanced` lowers the chances of flows that are stronger than their opposites, in rounds.
 """
 
 from collections import Counter
@@ -54,19 +57,29 @@ class Balance:
         With `frequency`, that of a word in the language, `_BESIDES` more texts are taken to hold one of both
         words of a pair whose other one the table lacks, as often as it is used: else neither could change.
         """
-        self._offered = Counter[Flow]()
-        pairs = set[Flow]()
+        self._offered = Counter[Flow]()  # texts that could change in this way
+        pairs = set[Flow]()  # flows of places with one option alone
         for places in texts:
             # every order is that of the table, so that sums are equal to the last digit in every process
-            self._offered.update(dict.fromkeys((option.flow for place in places for option in place), 1))
-            pairs.update(place[0].flow for place in places if len(place) == 1)
-        flows = list(dict.fromkeys(each for flow in self._offered for each in (flow, flow[::-1])))
+            of_text = dict[Flow, int]()
+            for place in places:
+                of_text.update((option.flow, 1) for option in place)
+                if len(place) == 1:
+                    pairs.add(place[0].flow)
+            self._offered.update(of_text)
+
+        # A flow and its opposite stand side by side: `_balanced` takes 0 and 1, 2 and 3 for opposites.
+        both_ways = dict[Flow, None]()
+        for flow in self._offered:
+            both_ways.update({flow: None, flow[::-1]: None})
+        flows = list(both_ways)
         self._besides = dict.fromkeys(flows, 0.0)
         if frequency:
             for flow in flows:
                 is_pair = flow in pairs or flow[::-1] in pairs
                 if is_pair and not (self._offered[flow] and self._offered[flow[::-1]]):
                     self._besides[flow] = _BESIDES * _share(flow, frequency)
+
         numbers = {flow: number for number, flow in enumerate(flows)}
         drawn = Counter[_Drawn]()
         for places in texts:
@@ -79,9 +92,14 @@ class Balance:
 
     def _level(self, flows: Mapping[Flow, float], frequency: Callable[[str], float]) -> None:
         """Bound the drift of all pairs together to words that the language uses less, or more."""
-        rarer = {flow: amount for flow, amount in flows.items() if frequency(flow[1]) < frequency(flow[0])}
+        rarer = dict[Flow, float]()  # what comes is used less than what goes
+        for flow, amount in flows.items():
+            if frequency(flow[1]) < frequency(flow[0]):
+                rarer[flow] = amount
         to_rarer = sum(rarer.values())
         to_frequent = sum(flows.values()) - to_rarer
+
+        # The stronger direction is lowered to the weaker one.
         for flow in flows:
             this_way, other_way = (to_rarer, to_frequent) if flow in rarer else (to_frequent, to_rarer)
             if this_way > other_way:
@@ -98,18 +116,20 @@ class Balance:
         total = sum(weights)
         if not total:
             return ()
-        return tuple(
-            (numbers[option.flow], weight / total) for option, weight in zip(place, weights, strict=True)
-        )
+        shares = list[tuple[int, float]]()
+        for option, weight in zip(place, weights, strict=True):
+            shares.append((numbers[option.flow], weight / total))
+        return tuple(shares)
 
     def chosen(self, places: Sequence[Place], rng: Random) -> list[Edit]:
         """Edits of places of a text, in random order."""
-        options = list[Option]()
+        edits = list[Edit]()
         for place in shuffled(places, rng):
-            option = _drawn(place, [self._weight(option.flow) for option in place], rng)
+            weights = [self._weight(option.flow) for option in place]
+            option = _drawn(place, weights, rng)
             if option is not None and rng.random() < self._chances[option.flow]:
-                options.append(option)
-        return [option.edit for option in options]
+                edits.append(option.edit)
+        return edits
 
 
 def _balanced(texts: Mapping[_Drawn, int], besides: Sequence[float]) -> tuple[list[float], list[float]]:
@@ -120,8 +140,12 @@ def _balanced(texts: Mapping[_Drawn, int], besides: Sequence[float]) -> tuple[li
     chances = [1.0] * len(besides)
     for _ in range(_ROUNDS):
         flows = _expected(texts, chances)
-        strengths = [flow + more * chance for flow, more, chance in zip(flows, besides, chances, strict=True)]
+        # Texts beside the table take part by the chance of the flow.
+        strengths = list[float]()
+        for flow, more, chance in zip(flows, besides, chances, strict=True):
+            strengths.append(flow + more * chance)
         for number, this_way in enumerate(strengths):
+            # `number ^ 1` is the opposite flow. A small step, as each chance moves the strengths of others.
             factor = SLACK * strengths[number ^ 1] / this_way if this_way else 1.0
             chances[number] = min(1.0, chances[number] * min(max(factor, 1 / _FACTOR), _FACTOR))
     return chances, flows
@@ -134,6 +158,7 @@ def _expected(texts: Mapping[_Drawn, int], chances: Sequence[float]) -> list[flo
     """
     flows = [0.0] * len(chances)
     for places, count in texts.items():
+        # The expected edits of the text by flow, and the chance that it gets none at all.
         of_text, none = dict[int, float](), 1.0
         for place in places:
             some = 0.0
@@ -142,6 +167,8 @@ def _expected(texts: Mapping[_Drawn, int], chances: Sequence[float]) -> list[flo
                 of_text[flow] = of_text.get(flow, 0.0) + chance
                 some += chance
             none *= 1 - some
+
+        # Its first edit is of a flow as often as the flow has a share of all its edits.
         amount = sum(of_text.values())
         if amount:
             scale = count * (1 - none) / amount

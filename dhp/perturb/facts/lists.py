@@ -1,4 +1,9 @@
-"""The words of a language by which facts are recognised, and which of them take each other's place."""
+"""The words of a language by which facts are recognised, and which of them take each other's place.
+
+`FactLists` is the form of a file `perturbations/lists/facts_<code>.yaml`; what rules need of it is a cached
+property, so that a list is split once. `matches` finds the words of all lists in a text, `fits` says whether
+one means there what the list says. `fact_language` tells which of the files a text needs.
+"""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +37,6 @@ class Contexts(Spec):
     """Not right before these words or marks."""
     only_behind: list[str] = Field(default=[])
     """Right behind one of these alone; all places, if it is empty."""
-
     only_before: list[str] = Field(default=[])
     """Right before one of these alone; all places, if it is empty."""
 
@@ -55,18 +59,19 @@ class Contexts(Spec):
     def keep(self, prose: str, start: int, end: int) -> bool:
         """Whether the word at a position stays."""
         backwards = prose[max(start - _SIGHT, 0) : start][::-1]
-        return bool(
-            (self.behind and self._behind.match(backwards))
-            or (self.only_behind and not self._only_behind.match(backwards))
-            or (self.before and self._before.match(prose, end))
-            or (self.only_before and not self._only_before.match(prose, end))
-        )
+        if self.behind and self._behind.match(backwards):
+            return True
+        if self.only_behind and not self._only_behind.match(backwards):
+            return True
+        if self.before and self._before.match(prose, end):
+            return True
+        return bool(self.only_before) and not self._only_before.match(prose, end)
 
 
 _SIGHT = 24
 """Characters before a word that are looked at."""
 _CHARACTER = re.compile(f"[{_CJK}]")
-_ENDINGS = ("n't", "n’t")
+_ENDINGS = ("n't", "n’t")  # these stand at the end of a word: "isn't"
 
 
 def _begun(words: Sequence[str]) -> re.Pattern[str]:
@@ -74,15 +79,18 @@ def _begun(words: Sequence[str]) -> re.Pattern[str]:
 
     `^` is the beginning of the text.
     """
-    patterns = (
-        r"(?:\Z|\n)" if word == "^" else _letters(word[::-1]) + _alone(word, word[0]) for word in words
-    )
+    patterns = list[str]()
+    for word in words:
+        if word == "^":
+            patterns.append(r"(?:\Z|\n)")
+        else:
+            patterns.append(_letters(word[::-1]) + _alone(word, word[0]))
     return re.compile(rf"\s?(?:{'|'.join(patterns)})", re.I)
 
 
 def _ended(words: Sequence[str]) -> re.Pattern[str]:
     """A text that begins with one of the words."""
-    patterns = (_letters(word) + _alone(word, word[-1]) for word in words)
+    patterns = [_letters(word) + _alone(word, word[-1]) for word in words]
     return re.compile(rf"\s?(?:{'|'.join(patterns)})", re.I)
 
 
@@ -167,14 +175,20 @@ class FactLists(Spec):
     @cached_property
     def other_pronouns(self) -> Mapping[str, str]:
         """Pronoun -> that of the other sex."""
-        pairs = [pair.split() for pair in self.pronouns]
-        return {one: other for pair in pairs for one, other in (pair, pair[::-1])}
+        others = dict[str, str]()
+        for pair in self.pronouns:
+            man, woman = pair.split()
+            others[man], others[woman] = woman, man
+        return others
 
     @cached_property
     def _persons(self) -> Mapping[str, str]:
-        pairs = [pair.split() for pair in self.pronouns]
-        men = [*self.of_men.split(), *(man for man, _ in pairs)]
-        women = [*self.of_women.split(), *(woman for _, woman in pairs)]
+        """Word that tells the sex of a person -> `he` or `she`."""
+        men, women = self.of_men.split(), self.of_women.split()
+        for pair in self.pronouns:
+            man, woman = pair.split()
+            men.append(man)
+            women.append(woman)
         return dict.fromkeys(men, "he") | dict.fromkeys(women, "she")
 
     def sex_of(self, word: str) -> str:
@@ -184,8 +198,11 @@ class FactLists(Spec):
     @cached_property
     def place_names(self) -> Mapping[str, int]:
         """Place -> the number of its line."""
-        lines = ((number, line) for number, line in enumerate(self.places))
-        return {name.replace("_", " "): number for number, line in lines for name in line.split()}
+        lines = dict[str, int]()
+        for number, line in enumerate(self.places):
+            for name in line.split():
+                lines[name.replace("_", " ")] = number
+        return lines
 
     @cached_property
     def points_back(self) -> re.Pattern[str]:
@@ -200,13 +217,16 @@ class FactLists(Spec):
 
     @cached_property
     def _lead(self) -> re.Pattern[str]:
+        """What stands before a month: a word of `leads`, a figure or a comma, as in "in May", "3 May"."""
         leads = "|".join(map(re.escape, self.leads))
         return re.compile(rf"(?:(?<!\w)(?:{leads})|\d|,) \Z", re.I)
 
     def is_date(self, prose: str, word: re.Match[str]) -> bool:
         """Whether a weekday or month is one where it stands."""
-        doubtful = word[0] in self.doubtful.split()
-        return not doubtful or self._lead.search(prose[max(word.start() - 8, 0) : word.start()]) is not None
+        if word[0] not in self.doubtful.split():
+            return True
+        before = prose[max(word.start() - 8, 0) : word.start()]
+        return self._lead.search(before) is not None
 
     def fits(self, word: str, prose: str, start: int, end: int) -> bool:
         """Whether a word of a list means at a place what the list says, beside what stands there."""
@@ -221,10 +241,12 @@ class FactLists(Spec):
     @cached_property
     def _phrases(self) -> Mapping[str, re.Pattern[str]]:
         """What is listed and no single run of letters: "because of"."""
-        phrases = (word for word in self.lists_of_words if not word.isalpha())
-        return {
-            phrase: re.compile(rf"(?<!\w)(?<!\w[-'’]){re.escape(phrase)}(?!\w)", re.I) for phrase in phrases
-        }
+        patterns = dict[str, re.Pattern[str]]()
+        for phrase in self.lists_of_words:
+            if not phrase.isalpha():
+                whole = rf"(?<!\w)(?<!\w[-'’]){re.escape(phrase)}(?!\w)"
+                patterns[phrase] = re.compile(whole, re.I)
+        return patterns
 
     def matches(self, prose: str) -> list[re.Match[str]]:
         """The words of lists in a text, in order; none within a phrase that is listed as one.
@@ -233,6 +255,8 @@ class FactLists(Spec):
         """
         if not self.is_spaced:
             return list(self._any.finditer(prose))
+
+        # In small letters, but as long as before: positions in it are those of the text.
         small = prose.replace("İ", "I").lower()  # the one letter that two would become
         hits = list[re.Match[str]]()
         for phrase, pattern in self._phrases.items():
@@ -246,6 +270,8 @@ class FactLists(Spec):
                 if match is not None and match.end() == end:
                     hits.append(match)
                 at = small.find(word, end)
+
+        # Of those that overlap the first one stays, and of two that begin together the longer one.
         hits.sort(key=lambda match: (match.start(), -match.end()))
         matches, end = list[re.Match[str]](), 0
         for match in hits:
@@ -266,9 +292,10 @@ class FactLists(Spec):
     @cached_property
     def nouns(self) -> frozenset[str]:
         """Words of lists that are written with a capital, in small letters."""
-        lines = (*self.times, *self.numbers, *self.opposites, *self.described)
-        words = [word for line in lines for word in line.split()]
-        return self.proper.union(word.lower() for word in words if word[0].isupper())
+        nouns = set(self.proper)
+        for line in (*self.times, *self.numbers, *self.opposites, *self.described):
+            nouns.update(word.lower() for word in line.split() if word[0].isupper())
+        return frozenset(nouns)
 
     @cached_property
     def groups(self) -> Mapping[str, Mapping[str, list[str]]]:
@@ -290,6 +317,7 @@ def _others(lines: Sequence[str], reach: int | None = None) -> dict[str, list[st
         words = [word.replace("_", " ") for word in line.lower().split()]
         for place, word in enumerate(words):
             near = words if reach is None else words[max(place - reach, 0) : place + reach + 1]
+            # A word of several lines has the others of all of them.
             known.setdefault(word, []).extend(other for other in near if other != word)
     return known
 
@@ -300,6 +328,7 @@ ALLOWED = ", ".join(map(language_name, LANGUAGES))
 def fact_language(text: str, declared: str | None, lists: Callable[..., object]) -> str | None:
     """The language of a text, one of `LANGUAGES`; undeclared ones are told by their function words."""
     spoken = declared or text_language(text)
+    # What is declared English may be another language: its rules would do nothing sensible there.
     if spoken is None:
         spoken = "en" if looks_english(text) else _by_function_words(text, lists)
     elif spoken == "en" and not looks_english(text):

@@ -3,6 +3,10 @@
 A name has a capital within sentences and (next to) never a small letter in the table itself, as no list of
 words knows capitals. Its kind is told by a published list of given names, by what stands before it, and by
 its last word. In languages that write all nouns with capitals, or none, names are those of lists alone.
+
+`Names` reads the table twice: first every word with a capital is counted (`capitals`), by which `is_name`
+knows a name; then the names are joined from their words and what stands before them is counted, by which
+`kind` knows what they name. A wrong name is drawn (`borrowed`) from the names of its kind.
 """
 
 import functools
@@ -28,8 +32,10 @@ _CAPITAL = re.compile(rf"[{_UPPER}](?<![\w@#./'’&-].)[^\W\d_]*+(?:[-'’][^\W\
 """A word with a capital that is no part of a code, an address or a file name."""
 _ADDRESS = re.compile(r"\S+@\S+")
 """One has the names of persons in small letters."""
-_ARTICLE = re.compile(r"\b[Tt]he \Z")
-_TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St)\.? \Z")
+# What stands right before a name; each ends with the space before it (`\Z`).
+_ARTICLE = re.compile(r"\b[Tt]he \Z")  # "the Orlando Magic"
+_TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St)\.? \Z")  # the full stop of "Mr. Smith" ends no sentence
+# English, Spanish, French and German prepositions of places: "in Leeds", "desde Lima".
 _IN_PLACE = re.compile(r"\b(?:in|at|from|near|across|around|en|desde|à|nach|aus) \Z")
 _NOUN = re.compile(
     r"\b(?:der|die|das|dem|den|des|dies\w+|(?:k?ein|mein|sein|ihr|unser)\w*|im|zum|zur|beim|ins|am|als|mit|viel"
@@ -60,6 +66,7 @@ _LONG, _SMALL = 400, 1_000
 _LONGEST = 3
 """Words of the name of a person."""
 _TRIES = 12
+"""Names that are drawn before it is said that none fits."""
 _SIGHT = 8
 """Characters before a name by which its kind is told."""
 _LEADING = 24
@@ -95,7 +102,9 @@ def capitals(text: str) -> list[Capital]:
         if word.endswith(("'s", "’s")):
             word = word[:-2]
         is_plain = word.isalpha() and word[1:].islower()  # most are, which is told faster than by the pattern
-        if not (is_plain or _SHAPE.fullmatch(word)) or (titles and any(a <= start < b for a, b in titles)):
+        if not (is_plain or _SHAPE.fullmatch(word)):
+            continue
+        if any(begin <= start < end for begin, end in titles):
             continue
         before = text[max(start - 6, 0) : start]
         ended = before.rstrip(" \t")[-1:]
@@ -110,8 +119,10 @@ def _titles(text: str) -> list[tuple[int, int]]:
     for line in text.split("\n"):
         can_be_one = len(line) <= _TITLE_LENGTH and not line.rstrip().endswith((".", "!", "?"))
         if can_be_one and sum(map(str.isupper, line)) >= _TITLE_CAPITALS:
+            # Short words, such as "of" and "the", have small letters in titles, too.
             long = [word for word in WORD.findall(line) if len(word) > 3]
-            if len(long) > 3 and sum(word[0].isupper() for word in long) > 0.6 * len(long):
+            with_capital = [word for word in long if word[0].isupper()]
+            if len(long) > 3 and len(with_capital) > 0.6 * len(long):
                 spans.append((start, start + len(line)))
         start += len(line) + 1
     return spans
@@ -119,8 +130,8 @@ def _titles(text: str) -> list[tuple[int, int]]:
 
 def is_in_small_letters(text: str, words: Sequence[Capital]) -> bool:
     """Whether a text of some length has no capitals but at the beginning of sentences."""
-    inside = sum(not each.begins for each in words)
-    return len(text) >= _LONG and inside * _SMALL < len(text)
+    inside = [each for each in words if not each.begins]
+    return len(text) >= _LONG and len(inside) * _SMALL < len(text)
 
 
 class Names:
@@ -132,37 +143,57 @@ class Names:
         self._no_names = frozenset(lists.no_names.split())
         self._organisations = frozenset(lists.organisations.split())
         self._sites = frozenset(lists.sites.split())
+        # Words with a capital within sentences, and all words as they are written.
         self._inside, self._words = Counter[str](), Counter[str]()
-        self._surnames: dict[str, str] = {}
+        self._surnames: dict[str, str] = {}  # surname -> the sex of a person who has it
+        # Names, how often they stand at all, behind "in" and the like, behind "à", behind "the".
         self._in_place, self._all = Counter[str](), Counter[str]()
         self._at_town, self._with_article = Counter[str](), Counter[str]()
-        self._pool: dict[tuple[str, int], list[str]] = {}
+        self._pool: dict[tuple[str, int], list[str]] = {}  # kind -> its names, as often as outputs have them
         self.is_name: Callable[[str], bool] = functools.cache(self._is_name)
         """Whether a word that has a capital is (a part of) a name."""
         self.kind: Callable[[str], tuple[str, int] | None] = functools.cache(self._kind)
         """What a name names, as far as it is known, and its number of words; None if not."""
         self._known: dict[str, list[Name]] = {}
         self._of_others = functools.lru_cache(_REMEMBERED)(self._found)
-        find = capitals if lists.is_spaced else lambda text: []
-        every = [text for pair in texts for text in pair]
-        words_of = {text: find(text) for text in dict.fromkeys(every)}
-        read = [(text, words_of[text]) for text in every]
-        for text, words in read:
-            self._inside.update(each.word for each in words if not each.begins)
-            if not is_in_small_letters(text, words):
-                self._words.update(LETTERS.findall(_ADDRESS.sub(" ", text) if "@" in text else text))
+        read = self._count_words(texts)
         if lists.names == "words":
             self._learn_surnames(read)
+        self._read_names(read)
+
+    def _count_words(self, texts: Sequence[tuple[str, str]]) -> list[tuple[str, list[Capital]]]:
+        """Each output, then its source, with its words with a capital; these and all words are counted."""
+        words_of: dict[str, list[Capital]] = {}  # many outputs may have one source, which is read once
+        read = list[tuple[str, list[Capital]]]()
+        for pair in texts:
+            for text in pair:
+                if text not in words_of:
+                    words_of[text] = capitals(text) if self._lists.is_spaced else []
+                read.append((text, words_of[text]))
+
+        for text, words in read:
+            self._inside.update(each.word for each in words if not each.begins)
+            # A text without capitals would make a common word of each name.
+            if not is_in_small_letters(text, words):
+                without_addresses = _ADDRESS.sub(" ", text) if "@" in text else text
+                self._words.update(LETTERS.findall(without_addresses))
+        return read
+
+    def _read_names(self, read: Sequence[tuple[str, Sequence[Capital]]]) -> None:
+        """Remember the names of each text, and by kind those of the outputs."""
         outputs = list[str]()
         for number, (text, words) in enumerate(read):
             names = list(self._joined(text, words))
             for name in names:
                 self._see(text, name)
-            if number % 2 == 0:
+            if number % 2 == 0:  # outputs and sources take turns
                 outputs += [name.text for name in names]
             self._known[text] = self._whole(text, names)
+
+        # Only now, as the kind of a name depends on all places where it stands.
         for output in outputs:
-            if kind := self.kind(output):
+            kind = self.kind(output)
+            if kind is not None:
                 self._pool.setdefault(kind, []).append(output)
 
     def of(self, text: str) -> list[Name]:
@@ -177,13 +208,16 @@ class Names:
             self._in_place[name.text] += _IN_PLACE.search(before) is not None
             self._at_town[name.text] += before.endswith("à ")
             self._with_article[name.text] += _ARTICLE.search(before) is not None
+        # "Anna Miller" makes "Miller" a surname, but "Lincoln Park" does not make "Park" one.
         words, sexes = name.text.split(), self._lists.sexes
         if len(words) == 2 and self._is_given(words[0]) and words[1] not in self._organisations | self._sites:
             self._surnames.setdefault(words[1], sexes[words[0]])
 
     def _learn_surnames(self, texts: Sequence[tuple[str, Sequence[Capital]]]) -> None:
         """A word with a capital right behind a given name is a surname, unless it takes articles."""
-        nouns = {noun for text, _ in texts for noun in _NOUN.findall(text)} | self._no_names
+        nouns = set(self._no_names)
+        for text, _ in texts:
+            nouns.update(_NOUN.findall(text))
         for _, words in texts:
             for one, other in pairwise(words):
                 beside = other.start == one.end + 1 and other.word not in nouns
@@ -197,29 +231,39 @@ class Names:
         return self._words[word.lower()] <= _LEAST_INSIDE * self._words[word]
 
     def _is_listed(self, word: str) -> bool:
+        """Whether a word is a given name or a place of the lists."""
         return word in self._lists.sexes or word in self._lists.place_names
 
     def _is_name(self, word: str) -> bool:
+        """As `is_name`, which remembers the answer."""
         if word in self._no_names:
             return False
         if self._lists.names == "words":
             return self._is_listed(word) or word in self._surnames
+        # It has to stand within a sentence, and hardly ever without its capital.
         if self._inside[word] == 0 or zipf(word.lower()) > _FREQUENT:
             return False
         return self._words[word.lower()] <= _LEAST_INSIDE * self._inside[word]
 
     def _found(self, text: str) -> list[Name]:
-        return self._whole(text, self._joined(text, capitals(text) if self._lists.is_spaced else ()))
+        """The names of a text that is not of the table."""
+        words = capitals(text) if self._lists.is_spaced else []
+        return self._whole(text, self._joined(text, words))
 
     def _whole(self, text: str, names: Iterable[Name]) -> list[Name]:
-        return [name for name in names if not self._lists.is_spaced or _is_whole(text, name)]
+        """The names that are no part of something longer."""
+        if not self._lists.is_spaced:
+            return list(names)
+        return [name for name in names if _is_whole(text, name)]
 
     @cached_property
     def _long_places(self) -> Mapping[str, re.Pattern[str]]:
         """Listed places of several words, in the order of the list."""
-        return {
-            name: re.compile(rf"\b{re.escape(name)}\b") for name in self._lists.place_names if " " in name
-        }
+        patterns = dict[str, re.Pattern[str]]()
+        for name in self._lists.place_names:
+            if " " in name:
+                patterns[name] = re.compile(rf"\b{re.escape(name)}\b")
+        return patterns
 
     def _spans_of_long_places(self, text: str) -> list[tuple[int, int]]:
         """Where they stand; one that begins another one ("United States of America") counts before it."""
@@ -228,23 +272,34 @@ class Names:
             if name in text:  # few texts have one: this is faster than one pattern for all
                 spans += (match.span() for match in pattern.finditer(text))
         spans.sort(key=lambda span: span[0])
-        return [span for place, span in enumerate(spans) if place == 0 or span[0] >= spans[place - 1][1]]
+
+        apart = spans[:1]
+        for before, span in pairwise(spans):
+            if span[0] >= before[1]:
+                apart.append(span)
+        return apart
 
     @cached_property
     def _listed_places(self) -> re.Pattern[str]:
+        """Any of the places, in a language without spaces."""
+        # The longest first. "新" makes another place of it ("New England"); what may not follow makes a
+        # language, a religion, a treaty or an ocean of it.
         names = "|".join(sorted(self._lists.place_names, key=len, reverse=True))
-        return re.compile(
-            f"(?<!新)(?:{names})(?!语|語|教|天主|条约|條約|洋)"
-        )  # "the French language" is no France
+        return re.compile(f"(?<!新)(?:{names})(?!语|語|教|天主|条约|條約|洋)")
 
     def _joined(self, text: str, words: Iterable[Capital]) -> Iterator[Name]:
         """Words of names side by side are one."""
         if not self._lists.is_spaced:
-            yield from (Name(*match.span(), match[0]) for match in self._listed_places.finditer(text))
+            for match in self._listed_places.finditer(text):
+                yield Name(*match.span(), match[0])
             return
+
+        # Listed places of several words first; no word of theirs counts again.
         places = self._spans_of_long_places(text)
-        yield from (Name(*span, text[slice(*span)]) for span in places)
-        start = end = -1
+        for a, b in places:
+            yield Name(a, b, text[a:b])
+
+        start = end = -1  # of the name that grows word by word; -1: there is none
         for each in self._parts(words):
             if any(a <= each.start < b for a, b in places):
                 continue
@@ -271,6 +326,7 @@ class Names:
             yield each
 
     def _kind(self, name: str) -> tuple[str, int] | None:
+        """As `kind`, which remembers the answer; the surest signs first."""
         words = name.split()
         if name in self._lists.place_names:
             return f"place {self._lists.place_names[name]}", len(words)
@@ -309,6 +365,7 @@ class Names:
 
     def renaming(self, prose: str, new_names: Mapping[str, str]) -> tuple[Edit, ...]:
         """The edits that give names others wherever they stand; parts of one that stand alone follow it."""
+        # "Anna Miller" becomes "Tom Baker", so "Miller" alone becomes "Baker".
         whole = dict(new_names)
         alone = {name.text for name in self.of(prose)}
         for old, new in new_names.items():
@@ -319,6 +376,8 @@ class Names:
                         whole.setdefault(one, other)
         if not self._lists.is_spaced:
             return tuple((*name[:2], whole[name.text]) for name in self.of(prose) if name.text in whole)
+
+        # The longest first: within its places a shorter name is a part of it.
         edits = list[Edit]()
         for name in sorted(whole, key=len, reverse=True):
             for start in starts(name, prose, is_spaced=True):
@@ -335,15 +394,16 @@ def _is_whole(text: str, name: Name) -> bool:
         return False
     if _TAIL.match(text, name.end):
         return False
-    if before[-1:] in ("-", "&", "/") and before:
+    if before.endswith(("-", "&", "/")) or after.startswith(("-", "&", "/")):
         return False
-    if after[:1] in ("-", "&", "/") and after:
-        return False
-    return not (after[:1] == " " and after[1:].isupper())
+    return not (after[:1] == " " and after[1:].isupper())  # a further word with a capital
 
 
 def distinct(names: Iterable[Name]) -> list[str]:
     """The names, each once; none that is a word of another."""
     texts = list(dict.fromkeys(name.text for name in names))
-    parts = {word for text in texts if " " in text for word in text.split()}
+    parts = set[str]()
+    for text in texts:
+        if " " in text:
+            parts.update(text.split())
     return [text for text in texts if text not in parts]

@@ -2,6 +2,10 @@
 
 English: at auxiliaries, modals and copulas ("is", "is not", "isn't"), and at common verbs, whose denial is
 "did not hear" for "heard". Other languages: pairs of phrases of a list.
+
+A denial is left alone where the clause would say the same without it, or would no longer be grammatical: the
+patterns below hold what stands before and behind such clauses. Each word is looked for first, and what stands
+beside it only then, as most words of a text are none of those.
 """
 
 import re
@@ -30,19 +34,22 @@ def negations(prose: str, lists: FactLists) -> list[Place]:
         denied = _denied(prose)
         places = list(_taken_out(prose, denied, lists))
         mark = " n't" if _TOKENISED.search(prose) else "n't"
+        # Nothing is denied twice: what is denied already is left out of the clauses to deny.
         for way, form, (start, end, denial) in _put_in(prose, denied, lists):
             places.append(Place(way, form, (start, end, denial.replace("n't", mark))))
         return sorted(places, key=lambda place: place.edit[0])
     return list(_pairs(prose, lists.negation))
 
 
-_MARK = r" ?n['’]t"
+_MARK = r" ?n['’]t"  # "isn't", "is n’t"
 _TOKENISED = re.compile(r" (?<=[a-z] )(?:n['’]t|['’]s|[.,])(?: |\Z)", re.M)
 """A text whose marks have spaces before them writes "did n't", too."""
 _HELPING = "is|are|was|were|am|can|could|will|would|should|must"
 _PERFECT = "has|have|had"
 _NO_QUESTION = r"(?!(?:it|that|this|there|he|she|we|they|you|I|and|or|nor)\b)"
 """Behind "isn't" these ask, or another denial follows."""
+# One group says which word is denied: `do` with the verb `base` ("did not hear"), `help` ("is not"), `short`
+# ("isn't"), `can` or `will`, whose short forms have other letters.
 _DENIED = re.compile(
     rf"\b(?:(?P<do>did|does|do)(?:{_MARK}| not) (?P<base>[a-z]+)\b"
     rf"|(?P<help>{_HELPING}|{_PERFECT}) not "
@@ -52,6 +59,7 @@ _DENIED = re.compile(
     rf"|(?P<can>cannot|ca(?:n| n)['’]t) (?=[a-z]){_NO_QUESTION}"
     rf"|(?P<will>wo(?:n| n)['’]t) (?=[a-z]){_NO_QUESTION})"
 )
+# Before these a negation would say something else ("is not only"), or they deny already ("is never").
 _KEPT_ADVERBS = (
     "all every everyone about so too never no nothing nobody none hardly rarely barely nor neither only also "
     "always indeed then just still even already now not both some several sure likely able almost nearly "
@@ -59,8 +67,10 @@ _KEPT_ADVERBS = (
 )
 _SMALL_WORD = re.compile(r"\b[a-z]+\b")
 _BEHIND_HELP = re.compile(rf" (?!(?:{_KEPT_ADVERBS.replace(' ', '|')})\b|n['’]t|an? (?:\d|non))(?=[a-z])")
+# "has been", "had walked", but not "has a car", which is denied by "does not have".
 _BEHIND_PERFECT = re.compile(r" (?=been\b|[a-z]+ed\b)")
 """What follows an auxiliary that a negation can stand behind."""
+# What ends right before a verb (`\Z`): a word that can be its subject, and one that cannot.
 _SUBJECT = re.compile(r"(?:[A-Z][\w'’-]+|\b[a-z]+) \Z")
 _NO_SUBJECT = re.compile(
     r"\b(?:what|which|how|where|when|why|if|and|or|but|not|never|free|good|at|as|than|of|to|the|a|an|there|here"
@@ -68,6 +78,7 @@ _NO_SUBJECT = re.compile(
     re.I,
 )
 _TURNED_OUT = "it turned out "
+# A pronoun or a name: behind it "studies" is a verb. Words like "The" have a capital and are no name.
 _NO_ACTOR = "The|This|That|These|Those|All|Some|My|Our|Your|His|Her|Its|Their"
 _ACTOR = re.compile(
     r"\b(?:I|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey|[Yy]ou|who"
@@ -76,8 +87,9 @@ _ACTOR = re.compile(
 _HELPED = re.compile(r"\b(?:help|let|mak|made|hav|ha[ds]|s[ae]e|saw|hear|watch)\w* (?:you|it) \Z")
 """"help you reach": a verb in the infinitive follows."""
 _PLURAL = re.compile(r"\b(?:I|[Ww]e|[Tt]hey|[Yy]ou) \Z")
+# Behind a verb: "turned out", "the man she met was", where the verb is no verb of the clause.
 _PARTICLE = re.compile(r" (?:out|up|down|to be)\b|[.,]? ?(?:was|were|is|had)\b")
-_ORDER = re.compile(r"\b(?:why|to|please) ?\Z", re.I)
+_ORDER = re.compile(r"\b(?:why|to|please) ?\Z", re.I)  # "please do not go" tells somebody what to do
 _HELD = re.compile(
     r"\b(?:if|whether|cannot|wish\w*|hope[sd]?|none|nobody|nothing|no one|no|never|unless|hardly|rarely"
     r"|neither|nor|without|until|not|few|only|tell me|know|before|after|since|once|as soon as|by the time"
@@ -100,7 +112,8 @@ _BEFORE = 80
 def _is_held(prose: str, start: int) -> bool:
     """Whether the clause before a position begins with what lets a negation say no less, or no more."""
     begin = max(start - _BEFORE, 0)
-    begin = max([begin, *(prose.rfind(mark, begin, start) + 1 for mark in _CLAUSE_ENDS)])
+    for mark in _CLAUSE_ENDS:
+        begin = max(begin, prose.rfind(mark, begin, start) + 1)
     return _HELD.search(prose, begin, start) is not None
 
 
@@ -120,6 +133,7 @@ def _denied(prose: str) -> list[re.Match[str]]:
 
 
 def _taken_out(prose: str, denied: Iterable[re.Match[str]], lists: FactLists) -> Iterator[Place]:
+    """The places where a denial can be taken out."""
     past, _ = _verbs(lists.verbs)
     for match in denied:
         start, end = match.span()
@@ -233,6 +247,7 @@ _SHORT = {"can": "can't", "will": "won't"}
 def _verbs(listed: str) -> tuple[Mapping[str, str], Mapping[str, tuple[str, str]]]:
     """(base -> past), (form -> what denies it with its base): `heard` -> (`did`, `hear`)."""
     past = dict(pair.split(":") for pair in listed.split())
+    # The past comes last: a form that is also another one, as "put", is the base.
     forms = {base: ("do", base) for base in past}
     forms |= {_third_person(base): ("does", base) for base in past}
     return past, forms | {form: ("did", base) for base, form in past.items() if form != base}
@@ -245,6 +260,7 @@ def _deniable(listed: str) -> frozenset[str]:
 
 
 def _third_person(verb: str) -> str:
+    """ "carries" for "carry", "goes" for "go"."""
     if verb in ("have", "be"):
         return {"have": "has", "be": "is"}[verb]
     if re.search(r"[^aeiou]y$", verb):
@@ -274,6 +290,7 @@ def _others(pairs: tuple[str, ...]) -> Mapping[str, tuple[str, str, str]]:
 
 @lru_cache
 def _phrases(pairs: tuple[str, ...]) -> re.Pattern[str]:
+    """Any phrase of the pairs, the longest first; as whole words where words have spaces between them."""
     phrases = sorted(_others(pairs), key=len, reverse=True)
     listed = "|".join(map(re.escape, phrases))
     spaced = phrases[0][0] < "\u3000"

@@ -13,10 +13,16 @@ def other_sex(prose: str, lists: FactLists) -> tuple[Edit, ...]:
     pronouns = [match for match in LETTERS.finditer(prose) if match[0].lower() in lists.other_pronouns]
     if not pronouns:
         return ()
-    words = {word for word in LETTERS.findall(prose) if word.lower() not in lists.other_pronouns}
-    sexes = {lists.sex_of(word) for word in words} - {""}
-    if sexes != {lists.sex_of(pronouns[0][0])} or len({lists.sex_of(match[0]) for match in pronouns}) > 1:
+    # The sexes that pronouns tell, and those that words tell which stay as they are.
+    changing = {lists.sex_of(match[0]) for match in pronouns}
+    staying = set[str]()
+    for word in LETTERS.findall(prose):
+        if word.lower() not in lists.other_pronouns:
+            staying.add(lists.sex_of(word))
+    staying.discard("")
+    if len(changing) > 1 or staying != changing:
         return ()
+
     edits = list[Edit]()
     for match in pronouns:
         new = lists.other_pronouns[match[0].lower()]

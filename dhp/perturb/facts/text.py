@@ -30,7 +30,7 @@ _SPOKEN = 400
 """Characters of a source by which it is told."""
 _BEGINNING = 1_000
 """Characters of a source by which it is told whether it has capitals."""
-DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
+DIGITS = re.compile(r"\d+(?:[.,]\d+)*")  # "12", "12,000.50"
 
 
 def evidence_of(example: Example) -> str:
@@ -52,7 +52,7 @@ def lists_of(language: str | None, lists: Lists) -> FactLists:
 
 def _is_translation(evidence: str, language: str | None, lists: Lists) -> bool:
     """Whether a source is in another language than its text."""
-    if len(evidence) < _ENOUGH:
+    if len(evidence) < _ENOUGH:  # too few words: only its script may tell the language
         return text_language(evidence) not in (None, language)
     beginning = evidence[:_SPOKEN]
     spoken = text_language(beginning) or known_language(beginning, None, lists)
@@ -95,7 +95,7 @@ class FactText:
         if not self.evidence or self.is_translation:
             return bool(self.evidence)
         where = starts(word.lower(), self.evidence_in_small_letters, is_spaced=self.lists.is_spaced)
-        return any(True for _ in where)
+        return next(where, None) is not None
 
     def states_name(self, name: str) -> bool:
         """Whether the source has a name, as it is written; in any case, if the source has no capitals."""
@@ -130,11 +130,10 @@ class FactText:
     @cached_property
     def has_no_numbers(self) -> bool:
         """Whether there is a source, and it has no number at all, so that any number is unsupported."""
-        words = (word.lower() for word in WORD.findall(self.evidence))
-        in_words = self.lists.groups["numbers"]
-        return bool(self.evidence) and not (
-            self.is_translation or re.search(r"\d", self.evidence) or any(word in in_words for word in words)
-        )
+        if not self.evidence or self.is_translation or re.search(r"\d", self.evidence):
+            return False
+        words = set(map(str.lower, WORD.findall(self.evidence)))
+        return words.isdisjoint(self.lists.groups["numbers"])
 
     def is_contradicted(self, word: ListedWord) -> bool:
         """Whether another word of its list would contradict the source, or the text by itself."""
@@ -167,13 +166,13 @@ class FactText:
         if not self.other_sex:
             return []
         start, end, new = self.other_sex[0]
-        return [
-            [Option((self.lists.sex_of(self.prose[start:end]), self.lists.sex_of(new)), (start, end, new))]
-        ]
+        flow = self.lists.sex_of(self.prose[start:end]), self.lists.sex_of(new)
+        return [[Option(flow, (start, end, new))]]
 
     @cached_property
     def denials(self) -> list[Place]:
         """Where a clause could be denied, or a denial taken out."""
+        # A clause that may be denied in two forms is one place with two options.
         places: dict[int, list[Option]] = {}
         for way, form, edit in negations(self.prose, self.lists):
             flow = ("", form) if way == "in" else (form, "")

@@ -5,7 +5,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import islice
 from random import Random
 
 from dhp.perturb.facts.lists import FactLists
@@ -53,7 +52,7 @@ class Topics:
     """The claims of a table, and the words that they have in common with a text."""
 
     def __init__(self, sentences: Sequence[str], lists: FactLists) -> None:
-        claims = (sentence for sentence in sentences if is_claim(sentence, lists))
+        claims = [sentence for sentence in sentences if is_claim(sentence, lists)]
         self._claims = list(dict.fromkeys(claims))
 
     @cached_property
@@ -68,6 +67,7 @@ class Topics:
 
     def nearest(self, text: str) -> list[str]:
         """The claims that share most with a text, weighed by the rarity of the words; best first."""
+        # Number of a claim -> words that it shares with the text, and the sum of their rarities.
         shared, weight = Counter[int](), defaultdict[int, float](float)
         for word in sorted(content_words(text) & self._held.keys()):
             numbers = self._held[word]
@@ -76,15 +76,17 @@ class Topics:
                 shared[number] += 1
                 weight[number] += rarity
         least = _TELLING * math.log(max(len(self._claims), 1))
-        near = (
-            self._claims[n]
-            for n, w in sorted(weight.items(), key=lambda one: -one[1])
-            if shared[n] >= _SHARED and w >= least
-        )
-        return list(islice((claim for claim in near if claim not in text), _NEAREST))
+        near = list[str]()
+        for number, together in sorted(weight.items(), key=lambda one: -one[1]):
+            claim = self._claims[number]
+            if shared[number] >= _SHARED and together >= least and claim not in text:
+                near.append(claim)
+            if len(near) == _NEAREST:
+                break
+        return near
 
     def any_of(self, rng: Random) -> list[str]:
-        """Some of the claims."""
-        return [
-            self._claims[int(rng.random() * len(self._claims))] for _ in range(_MOST if self._claims else 0)
-        ]
+        """Some of the claims, at random."""
+        if not self._claims:
+            return []
+        return [self._claims[int(rng.random() * len(self._claims))] for _ in range(_MOST)]

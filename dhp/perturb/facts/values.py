@@ -1,4 +1,8 @@
-"""Another value for a number in digits: as long and as round, so that only its value is wrong."""
+"""Another value for a number in digits: as long and as round, so that only its value is wrong.
+
+`shape` is what both numbers have in common, `Meaning` what stands beside the number, `_Range` the values that
+both allow. `other_number` draws one of the numbers of the table that are in the range, or computes one.
+"""
 
 import functools
 import re
@@ -14,6 +18,7 @@ from dhp.perturb.facts.balance import SLACK
 _LIMITS = (12, 23, 28, 59)
 """The last month, hour, day that every month has, and minute: a number of a date or time that is below one of
 these stays below it."""
+# "10:", "at ", "um ", "月" before it; ":30", " o'clock", " Uhr", "日", ". März" behind it.
 _BESIDE_TIME = (
     re.compile(r"(?:[:/]|\b(?:at|by|um|gegen|am|den|à|vers|le|las|el|al)\s|[月点])\s?\Z"),
     re.compile(r"\s?(?:[:/h时点月日号分]|[ap]\.?m\b|o['’]clock\b|Uhr\b|heures?\b|horas?\b|\.\s?[A-Z])"),
@@ -27,13 +32,18 @@ _ROUND_YEARS = range(1700, 2101)
 _NOW = 2030
 """Years before this one stay before it."""
 _NEAR_YEARS, _FAR_YEARS = 9, 60
+"""How far away a near year may be, and a far one."""
 _NEAR = 5
 """A near value lies within a fifth of the number."""
 _TRIES = 12
+"""Numbers that are drawn before it is said that none fits."""
 _FEW = 4.0
 """Texts of a table below which it is not known how frequent a number is."""
 _DRAWN = 40
+"""Values that are drawn where there are too many to look at all."""
 _MOST = 10**9
+"""An upper bound for numbers that have none."""
+# "7-8", "7 to 8", "7 bis 8"
 _JOINING = r"\s?(?:[-–—]|to|or|bis|oder|a|o|à|ou|至|到)\s?"
 _JOINED = (
     re.compile(rf"(?<![\d.,])(\d{{1,6}}){_JOINING}\Z"),
@@ -67,6 +77,7 @@ def shape(number: str) -> Shape:
 
 
 def _digits(number: str) -> str:
+    """The digits of a number without its separators."""
     return "".join(filter(str.isdecimal, number))
 
 
@@ -75,10 +86,13 @@ class _Range:
     """The values that may take the place of a number."""
 
     value: int
+    """That of the number itself."""
     low: int
     high: int
     step: int
+    """Values that are as round lie so far apart."""
     near: int
+    """A near value is at most so far away."""
     is_far: bool
     is_year: bool
 
@@ -88,9 +102,10 @@ class _Range:
             return False
         distance = abs(other - self.value)
         if self.is_year:
-            near = max(_NEAR_YEARS, self.step)
-            return distance % self.step == 0 and (distance > near if self.is_far else distance <= near)
+            is_near = distance <= max(_NEAR_YEARS, self.step)
+            return distance % self.step == 0 and is_near != self.is_far
         if self.is_far:
+            # More than half away, seen from either number.
             return other >= 1.5 * self.value or 1.5 * other <= self.value
         return distance <= self.near
 
@@ -115,18 +130,24 @@ class Meaning(NamedTuple):
 
 
 def _range(number: str, meaning: Meaning) -> _Range:
+    """The values that may take the place of a number: as long, and what its meaning allows."""
     digits, like = _digits(number), shape(number)
     value, width = int(digits), len(digits)
     step = 10**like.zeros * (5 if like.is_half else 1)
-    low, high = (2 if width == 1 else 10 ** (width - 1)), 10**width - 1
+    low = 10 ** (width - 1) if width > 1 else 2  # neither 0 nor 1, as "1 weeks" shows
+    high = 10**width - 1
     if like.is_year:
         step = 10 if like.zeros else 1  # "the years of 1980" are ten
         reach = _FAR_YEARS if meaning.is_far else max(_NEAR_YEARS, step)
         latest = _NOW - 1 if value < _NOW else _YEARS[-1]
         low, high = max(_YEARS[0], value - reach), min(latest, value + reach)
-    elif width == len(number):
-        limits = (*(_LIMITS if meaning.is_time else ()), *((100,) if meaning.is_percentage else ()))
-        high = min([high, *(limit for limit in limits if value <= limit)][:2])
+    elif width == len(number):  # without separators
+        limits = list(_LIMITS) if meaning.is_time else []
+        if meaning.is_percentage:
+            limits.append(100)
+        # The first limit that the number keeps is the one that the other number keeps, too.
+        kept = [limit for limit in limits if value <= limit]
+        high = min([high, *kept[:1]])
     return _Range(value, low, high, step, max(step, value // _NEAR), meaning.is_far, like.is_year)
 
 
@@ -200,6 +221,8 @@ def other_number(
         return None
     allowed = _range(number, meaning)
     allowed = replace(allowed, low=max(allowed.low, within[0]), high=min(allowed.high, within[1]))
+
+    # One of the table. It goes as often as it comes: see `facts.balance`.
     same = numbers.allowed(number, meaning)
     for _ in range(_TRIES if same.numbers else 0):
         other = same.drawn(rng)
@@ -207,6 +230,8 @@ def other_number(
             back = numbers.allowed(other, meaning)
             is_seldom = back.weight + same.weight < _FEW
             return other if is_seldom or rng.random() * back.weight < SLACK * same.weight else None
+
+    # One that is computed, with the separators of the number.
     values = [value for value in _values(allowed, rng) if allowed.holds(value)]
     if not allowed.is_year:
         values = [value for value in values if _is_as_round(value, shape(number))]
@@ -219,6 +244,7 @@ def other_number(
 
 
 def _is_as_round(value: int, like: Shape) -> bool:
+    """Whether a value has as many zeros at its end, and is a year if the other one is."""
     made = shape(str(value))
     return (made.zeros, made.is_half, made.is_year) == (like.zeros, like.is_half, like.is_year)
 
@@ -228,11 +254,15 @@ def _values(allowed: _Range, rng: Random) -> Iterable[int]:
     step, low = allowed.step, allowed.low
     if allowed.value // step <= _MOST_STEPS:
         return range(low + (-low) % step, allowed.high + 1, step)
-    if allowed.is_far:
-        drawn = (low + int(rng.random() * (allowed.high - low)) for _ in range(_DRAWN))
-        return [value - value % step for value in drawn]
-    steps = allowed.near // step
-    return [allowed.value + step * (int(rng.random() * (2 * steps + 1)) - steps) for _ in range(_DRAWN)]
+    steps, drawn = allowed.near // step, list[int]()
+    for _ in range(_DRAWN):
+        if allowed.is_far:
+            value = low + int(rng.random() * (allowed.high - low))
+            drawn.append(value - value % step)
+        else:
+            away = int(rng.random() * (2 * steps + 1)) - steps
+            drawn.append(allowed.value + step * away)
+    return drawn
 
 
 def in_order(number: re.Match[str]) -> tuple[int, int]:
@@ -242,7 +272,8 @@ def in_order(number: re.Match[str]) -> tuple[int, int]:
     if not number[0].isdecimal():
         return low, high
     value = int(number[0])
-    for joined in (_JOINED[0].search(text[max(start - 14, 0) : start]), _JOINED[1].match(text, end)):
+    before = text[max(start - 14, 0) : start]  # a number of six digits, and what joins it
+    for joined in (_JOINED[0].search(before), _JOINED[1].match(text, end)):
         if joined and int(joined[1]) < value:
             low = max(low, int(joined[1]) + 1)
         elif joined:

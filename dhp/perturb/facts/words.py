@@ -10,6 +10,7 @@ from dhp.core.words import word_frequency, word_spans
 from dhp.perturb.edits import Edit
 from dhp.perturb.facts.lists import FactLists
 
+# Six letters or more, as shorter words are mostly function words; or two Chinese characters.
 _CONTENT = re.compile(r"[^\W\d_]{6,}|[\u3400-\u9fff]{2}")
 _NEAR = 40
 """Characters on each side of a word that are read together with it."""
@@ -32,7 +33,8 @@ def content_words(text: str) -> set[str]:
 def _frequencies(text: str, language: str | None) -> tuple[float, int]:
     """The sum of the logarithms of the frequencies of words, and their number."""
     words = [text[start:end].lower() for start, end in word_spans(text, language)]
-    return sum(math.log(word_frequency(word, language) + _RAREST) for word in words), len(words)
+    logarithms = [math.log(word_frequency(word, language) + _RAREST) for word in words]
+    return sum(logarithms), len(words)
 
 
 class Rarity:
@@ -44,7 +46,9 @@ class Rarity:
 
     def grows(self, old: str, new: str) -> bool:
         """Whether the words of the text are rarer if a part of it makes way for another one."""
-        (gone, fewer), (come, more) = (_frequencies(part, self._language) for part in (old, new))
+        gone, fewer = _frequencies(old, self._language)
+        come, more = _frequencies(new, self._language)
+        # Mean after < mean before; both sides times both numbers of words, as a text may have none.
         return (self._sum - gone + come) * self._words < self._sum * (self._words - fewer + more)
 
 
@@ -77,10 +81,12 @@ def sound_alike(old: str, new: str, prose: str, start: int) -> bool:
 
 
 def _decides_on_sound(prose: str, start: int) -> bool:
+    """Whether a word like "a" or "l'" stands before a place."""
     return _SOUNDS.search(prose[max(start - 4, 0) : start]) is not None
 
 
 def _begin_alike(old: str, new: str) -> bool:
+    """Whether both begin with a vowel, or neither does."""
     return (_VOWEL.match(old) is None) == (_VOWEL.match(new) is None)
 
 
@@ -101,7 +107,7 @@ def listed_words(prose: str, lists: FactLists) -> Iterator[ListedWord]:
     for match in lists.matches(prose):
         written, word = match[0], match[0].lower()
         if not (written.islower() or written == written.capitalize()):
-            continue
+            continue  # in capitals a word may be an abbreviation: "IN", "MAY"
         has_capital = written[0].isupper()
         for name in groups[word]:
             if name in ("months", "weekdays") and word in lists.proper:
@@ -148,6 +154,7 @@ def _is_in_range(match: re.Match[str], groups: Mapping[str, Collection[str]]) ->
     return any(other is not None and "numbers" in groups.get(other[1].lower(), ()) for other in joined)
 
 
+# Two further words with capitals: "Saturday Evening Post".
 _NAMED = re.compile(r" [A-ZÄÖÜ][^\W\d_]+ [A-ZÄÖÜ]")
 _BEFORE_NAME = re.compile(r"\b(?:Good|Black|Holy|Ash|Palm|Easter|Super|Cyber|Bloody) \Z")
 
