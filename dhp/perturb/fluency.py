@@ -1,6 +1,7 @@
 """Whether words can stand side by side: by this a rule knows that its edit broke a sentence.
 
-Each language has lists of function words (`perturbations/lists/function_words.yaml`).
+Each language has lists of function words (`perturbations/lists/function_words.yaml`). `Fluency` says which of
+them cannot stand side by side; `Words` looks for places of a text where a gap or an exchange makes them.
 """
 
 import functools
@@ -66,11 +67,11 @@ class Fluency:
     """What cannot stand side by side in a language; words are given in small letters."""
 
     def __init__(self, language: str, words: WordLists) -> None:
-        lists = (words.openers, words.leads, words.links, words.closers, words.verbs)
-        self.openers, leads, self.links, self.closers, self.verbs = (
-            frozenset(some.split()) for some in lists
-        )
-        self.leads = self.openers | leads
+        self.openers = frozenset(words.openers.split())
+        self.links = frozenset(words.links.split())
+        self.closers = frozenset(words.closers.split())
+        self.verbs = frozenset(words.verbs.split())
+        self.leads = self.openers | frozenset(words.leads.split())
         self.all = self.leads | self.links | self.closers | frozenset(words.besides.split())
         self.ahead = self.leads | frozenset(words.ahead.split())
         self.end = _STOP if language == "ja" else _MARK
@@ -137,8 +138,12 @@ class Words:
         at = self._at
         if not at:
             return
-        starts = {i + 1 for i in at["lead"]}.union(i - size for i in at["closer"])
-        starts.update(start for i in at["verb"] for start in range(i - size + 1, i + 1))
+        # A gap right behind a lead, right before a closer, or about a verb.
+        starts = {i + 1 for i in at["lead"]}
+        starts.update(i - size for i in at["closer"])
+        for i in at["verb"]:
+            starts.update(range(i - size + 1, i + 1))
+        # One whose last word is an opener.
         ends = [i + 1 - size for i in at["opener"]]
         last = len(self._words) - size
         for some, is_gap in ((starts, self.is_gap), (ends, self._is_bare)):
@@ -181,7 +186,10 @@ class Words:
         """
         start, end = gap
         while end - start > size:
-            start, end = (start + 1, end) if self.is_gap(start + 1, end) else (start, end - 1)
+            if self.is_gap(start + 1, end):
+                start += 1
+            else:
+                end -= 1
         while self.known and end - start < min(size, gap[1] - gap[0] + _STEPS):
             right = end < len(self._words) and self.is_gap(start, end + 1)
             left = not right and start > 0 and self.is_gap(start - 1, end)
@@ -189,6 +197,7 @@ class Words:
                 end += 1
             else:
                 start -= 1
+        # What is still missing is shared by the words before and behind the gap, in their proportion.
         more = size - (end - start)
         before = more * start // max(start + len(self._words) - end, 1)
         return start - before, end + more - before
@@ -209,7 +218,9 @@ class Words:
 
         Those that break it come one for each function word in turn, so that no kind of pair prevails.
         """
-        groups = [list(drawn(some, rng)) for some in drawn(list(self._breaking.values()), rng)]
+        groups = list[list[int]]()
+        for some in drawn(list(self._breaking.values()), rng):
+            groups.append(list(drawn(some, rng)))
         for turn in zip_longest(*groups):
             yield from (i for i in turn if i is not None)
         breaking = set(chain.from_iterable(groups))
@@ -281,7 +292,7 @@ def _kept_words(text: str, language: str | None, with_marks: bool) -> Words:
     shown = masked(text).text
     spans = word_spans(shown, language)
     if not with_marks:
-        spans = [(a, b) if shown[a:b].isalnum() else _without_marks(shown, a, b) for a, b in spans]
+        spans = [_without_marks(shown, start, end) for start, end in spans]
     small = shown.lower()
     if len(small) != len(shown):  # a letter that is two in small letters
         small = shown
@@ -289,6 +300,9 @@ def _kept_words(text: str, language: str | None, with_marks: bool) -> Words:
 
 
 def _without_marks(text: str, start: int, end: int) -> Span:
+    """The place of a word without the punctuation at its ends."""
     word = text[start:end]
+    if word.isalnum():  # most are, which is told faster
+        return start, end
     start += len(word) - len(word.lstrip(PUNCTUATION))
     return start, start + len(word.strip(PUNCTUATION))

@@ -10,20 +10,23 @@ TOKENISED = re.compile(r"\s[.,;:!?](?=\s|$)|\s'(?:s|re|ve|ll|d|m)\b|\bn't\b|(?<!
 """Marks that stand alone: there an apostrophe does not show which way it points."""
 
 _DASHES = rules(
-    (r"(?<=\w)—(?=\w)", " — "),
-    (r"(?<=[\w,”’\"']) — (?=[\w“‘\"'])", "—"),
-    (r"(?<=[^\W\d_]) (?:–|--) (?=[^\W\d_])", " — "),
+    (r"(?<=\w)—(?=\w)", " — "),  # "one—two"
+    (r"(?<=[\w,”’\"']) — (?=[\w“‘\"'])", "—"),  # "one — two"
+    (r"(?<=[^\W\d_]) (?:–|--) (?=[^\W\d_])", " — "),  # "one – two", "one -- two"
 )
 # In a question or before a pronoun the subject may be between "do" and "not".
 _STATED = r"(?! (?:I|you|he|she|it|we|they|there|this|that)\b)(?![^.!?]*\?)"
+# What a clause behind "though" begins with, a number in words, and an amount: "€3.50", "two".
 _SUBJECT = r"(?:the|an?|he|she|it|they|we|I|you|his|her|its|their|my|our|there|this|these)\b"
 _NUMERAL = r"(?:two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|half|a hundred|a thousand)\b"
 _COUNT = rf"(?:[€$£]?\d[\d,.]*|{_NUMERAL})"
 _WORDS = rules(
+    # Signs and abbreviations.
     (r"(?<=\d) per ?cent\b", "%"),
     (r"\be\.g\.,?(?= \w)", "for example,"),
     (r"\bvs\b\.?(?= \w)", "versus"),
     (r"\bi\.e\.,?(?= \w)", "that is,"),
+    # Contractions, which are written out.
     (r"\b(could|did|do|does|had|has|have|is|are|was|were|should|would|need)n['’]t\b" + _STATED, r"\1 not"),
     (r"\bcan['’]t\b" + _STATED, "cannot"),
     (r"\bwon['’]t\b" + _STATED, "will not"),
@@ -32,6 +35,7 @@ _WORDS = rules(
     (r"\b(I|[Yy]ou|[Ww]e|[Tt]hey)['’]ve\b", r"\1 have"),
     (r"\b(I|[Yy]ou|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey)['’]ll\b", r"\1 will"),
     (r"\b([Ii]t|[Tt]hat|[Tt]here)['’]s(?= (?:an?|the|my|your|his|our|their)\b)", r"\1 is"),
+    # Words that may be missing, or have an exact synonym.
     (r"\bin order to\b(?= [a-z])", "to"),
     (rf"(?<!no )(?<!any )(?<!little )(?<!much )(?<!nothing )\bmore than(?= {_COUNT} [a-z]+s\b)", "over"),
     (r"\b(helped|helps) to(?= (?!(?:the|an?|his|her|its|their|our|my|your|this|that)\b)[a-z])", r"\1"),
@@ -56,11 +60,11 @@ _TWINS = (
     ),
 )
 """Ways of saying one thing: each is a rule there and a rule back."""
-_TITLES = rules(
+_TITLES = rules(  # "Mr. Smith" in America, "Mr Smith" in Britain
     (r"\b(Mr|Mrs|Ms|Dr)\.(?= [A-Z])", r"\1"),
     (r"\b(Mr|Mrs|Ms|Dr)(?= [A-Z])", r"\1."),
 )
-_STATES = rules(
+_STATES = rules(  # "the U.S. team", "the US team"
     (r"\bU\.(S|K|N)\.(?= [a-z])", r"U\1"),
     (r"(?<=\bthe )U(S|N)(?= [a-z])", r"U.\1."),
     (r"\bUK(?= [a-z])", "U.K."),
@@ -76,6 +80,7 @@ _OPENING = re.compile(
 """Phrases at the beginning of a sentence behind which a comma may stand."""
 
 
+# A word of a series, but no adverb or conjunction, which has commas of its own: "red, however, and".
 _ITEM = r"(?!\w*ly\b|(?:however|though|too|then|instead|therefore|meanwhile|indeed|if|when|as)\b)[a-z][a-z-]+"
 _BY_ONE = re.compile(rf"(?<=\w), {_ITEM}(?P<comma>,) (?:and|or) (?={_ITEM}(?: [a-z]+)?[.,;:)])")
 """A series with a comma before its last item, which ends a clause."""
@@ -85,6 +90,7 @@ _WITHOUT = re.compile(rf"(?<=\w), {_ITEM}, {_ITEM}(?P<comma>) (?:and|or) (?={_IT
 
 def _series(text: str) -> Iterator[Edit]:
     """The comma before the last item of a series: away, or if there is none, there."""
+    # One way for all series of a text: with both, the edit would make it look careless.
     matches = list(_BY_ONE.finditer(text))
     for match in matches or _WITHOUT.finditer(text):
         yield (*match.span("comma"), "" if matches else ",")
@@ -132,24 +138,33 @@ def word_edits(text: str, starts: Collection[int], *, cased: bool) -> Iterator[E
                 yield (*opening.span("comma"), "" if opening["comma"] else ",")
 
 
+# “...”, „...“, «...», "..." within a line, ‘...’ and '...' that are no apostrophes.
 _QUOTED = re.compile(
     r"“[^“”]*(?:”|\Z)|„[^„“”]*[“”]|«[^«»]*»|\"[^\"\n]*\""
     r"|(?<!\w)‘(?=\S)[^\n]*?’(?!\w)|(?<!\w)'(?!(?:s|re|ve|ll|d|m)\b)(?=\w)[^\n]*?\S'(?!\w)"
 )
+# Marks of tokenised texts: ` `` `, `''`, or one with spaces on both sides.
 _ALONE = re.compile(r"(?:^|(?<=\s))(?:``|''|['\"`‘’“”])(?=\s|$)|``|''")
 
 
 def quoted(text: str) -> list[Span]:
     """What is within quotation marks, as far as they show it: in doubt more than that."""
     spans = [match.span() for match in _QUOTED.finditer(text)]
-    if TOKENISED.search(text) and (marks := [match.start() for match in _ALONE.finditer(text)]):
-        spans.append((marks[0], marks[-1] + 1))
-    # An odd mark is one of inches, or of a quotation over several paragraphs.
-    return spans + [line.span() for line in re.finditer(r".*", text) if line.group().count('"') % 2]
+    if TOKENISED.search(text):
+        # Which of two marks opens does not show: all from the first to the last is taken for quoted.
+        marks = [match.start() for match in _ALONE.finditer(text)]
+        if marks:
+            spans.append((marks[0], marks[-1] + 1))
+    for line in re.finditer(r".*", text):
+        # An odd mark is one of inches, or of a quotation over several paragraphs.
+        if line.group().count('"') % 2:
+            spans.append(line.span())
+    return spans
 
 
 _CURLY = {"“": '"', "”": '"', "‘": "'", "’": "'"}
 _BEFORE_OPENING = frozenset(" \t\n([—–-\"'")
+# Words that begin with an apostrophe: "'90s", "'tis".
 _ELISION = re.compile(
     r"'(?:\d0s|em|til|tis|twas|twere|twill|twould|cause|n|round|bout|neath|gainst|tween|twixt)\b", re.I
 )
@@ -158,13 +173,17 @@ _ELISION = re.compile(
 def _quotation_marks(text: str) -> Iterator[Edit]:
     """Curly for straight ones, or straight for curly ones where the text has any."""
     if any(mark in text for mark in "„«»"):
-        return
+        return  # marks of other languages, with rules of their own
     if any(mark in text for mark in _CURLY):
-        yield from ((i, i + 1, _CURLY[c]) for i, c in enumerate(text) if c in _CURLY)
+        for i, c in enumerate(text):
+            if c in _CURLY:
+                yield i, i + 1, _CURLY[c]
         return
     if TOKENISED.search(text):
         yield from _curly_tokens(text)
         return
+
+    # From straight to curly it must be known of each mark which way it points.
     yield from _curly_double(text)
     for i, c in enumerate(text):
         before, after = text[i - 1 : i] or " ", text[i + 1 : i + 2] or " "
@@ -194,7 +213,7 @@ def _curly_tokens(text: str) -> list[Edit]:
 
 
 def _curly_double(text: str) -> list[Edit]:
-    """The edits to curly quotation marks; None unless the marks open and close in turn, as those of inches do
+    """The edits to curly quotation marks; none unless the marks open and close in turn, as those of inches do
     not."""
     edits: list[Edit] = []
     for match in re.finditer('"', text):

@@ -43,6 +43,7 @@ class HarmlessLanguages(Spec):
 
 def form_edits(text: str, forms: WrittenForms, language: str) -> Iterator[Edit]:
     """Words and figures: of each sort of a text all change, or none."""
+    # Without spaces a word is one only where a segmenter begins one.
     spaced = language not in WITHOUT_SPACES
     starts = None if spaced else {start for start, _ in word_spans(text, language)}
     for one, other in forms.twins.items():
@@ -72,6 +73,8 @@ def mark_edits(text: str, forms: WrittenForms) -> Iterator[Edit]:
         straight = list(re.finditer(r"(?<=[^\W\d_])'(?=[^\W\d_])", text))
         for match in straight or re.finditer(r"(?<=[^\W\d_])’(?=[^\W\d_])", text):
             yield (*match.span(), "’" if straight else "'")
+
+    # Only where a text has marks of one kind, and these open and close in turn.
     matches = [pair for pair in forms.quotes if _has_mark(text, pair)]
     if len(matches) != 1:
         return
@@ -79,6 +82,8 @@ def mark_edits(text: str, forms: WrittenForms) -> Iterator[Edit]:
     marks = re.findall(f"[{re.escape(opening.strip() + closing.strip())}]", text)
     if marks != [opening.strip(), closing.strip()] * (len(marks) // 2):
         return
+
+    # The next pair of the list, behind the last one the first. French marks have a space inside.
     new = forms.quotes[(forms.quotes.index(matches[0]) + 1) % len(forms.quotes)]
     blank = "[ \\u00a0\\u202f]*"
     for match in re.finditer(f"{re.escape(opening.strip())}{blank if ' ' in opening else ''}", text):
@@ -95,6 +100,7 @@ def _has_mark(text: str, pair: Iterable[str]) -> bool:
 def _whole(word: str, spaced: bool) -> re.Pattern[str]:
     """A word, also with a capital; in languages without spaces wherever it stands."""
     if not spaced:
+        # A word in Katakana may be the beginning of a longer one.
         longer = "" if not _KATAKANA.search(word) else "(?![\u30a1-\u30fc])"
         return re.compile(re.escape(word) + longer)
     return re.compile(rf"(?<![\w-]){_either_case(word)}(?![\w-])")
@@ -109,10 +115,11 @@ _KATAKANA = re.compile("[\u30a1-\u30fa]")
 
 
 def _written(text: str, pattern: re.Pattern[str], new: str) -> list[Edit]:
-    return [
-        (*match.span(), new[0].upper() + new[1:] if match[0][0].isupper() else new)
-        for match in pattern.finditer(text)
-    ]
+    """The edits that write a word instead of each match, in its case."""
+    edits, with_capital = list[Edit](), new[0].upper() + new[1:]
+    for match in pattern.finditer(text):
+        edits.append((*match.span(), with_capital if match[0][0].isupper() else new))
+    return edits
 
 
 def _units(text: str, sign: str, word: str, gap: str) -> list[Edit]:
@@ -123,13 +130,16 @@ def _units(text: str, sign: str, word: str, gap: str) -> list[Edit]:
         singular = re.search(rf"(?<![\d.,])1[ \u00a0\u202f]?{re.escape(old)}", text)
         if matches:
             is_all = len(matches) == text.count(old)
-            return [(*m.span(), gap + new) for m in matches] if is_all and not singular else []
+            if singular or not is_all:
+                return []
+            return [(*match.span(), gap + new) for match in matches]
     return []
 
 
 def _thousands(text: str, mark: str, spaced: bool) -> Iterator[Edit]:
     """Numbers with a mark between groups of three digits; none where the mark has another meaning, too."""
     point = re.escape(mark)
+    # "3.5", "3.5000" or "1.2.3": there the mark is one of decimals, of dates or of versions.
     if re.search(rf"\d{point}(?:\d{{1,2}}|\d{{4,}})(?!\d)|\d{point}\d+{point}\d+", text):
         return
     for match in re.finditer(rf"(?<![\d.,])[1-9]\d{{0,2}}{point}\d{{3}}(?![\d.,]*\d)", text):
@@ -139,6 +149,7 @@ def _thousands(text: str, mark: str, spaced: bool) -> Iterator[Edit]:
 
 
 _FOUR = 4
+"""Digits of a number that is written without any mark; longer ones have a narrow space."""
 
 
 def _dates(text: str, forms: WrittenForms) -> list[Edit]:
@@ -147,15 +158,17 @@ def _dates(text: str, forms: WrittenForms) -> list[Edit]:
     parts = {"day": r"(?P<day>\d{1,2})", "month": f"(?P<month>{months})", "year": r"(?P<year>20\d\d)"}
     parts["number"] = r"(?P<number>[01]?\d)"
     for way, other in (forms.dates, forms.dates[::-1]):
+        # "{day}. {month} {year}": all but the braces is meant as it is written.
         pattern = re.escape(way).replace(r"\{", "{").replace(r"\}", "}").format(**parts)
-        if matches := list(re.finditer(rf"(?<![\d./-]){pattern}(?![\d-])", text)):
-            return [
-                (*match.span(), _date(match, other, forms.months)) for match in matches if _is_date(match)
-            ]
+        matches = list(re.finditer(rf"(?<![\d./-]){pattern}(?![\d-])", text))
+        if matches:
+            dates = filter(_is_date, matches)
+            return [(*match.span(), _date(match, other, forms.months)) for match in dates]
     return []
 
 
 def _is_date(match: re.Match[str]) -> bool:
+    """Whether there is such a day and month."""
     number = match.groupdict().get("number")
     return 1 <= int(match["day"]) <= _DAYS and (number is None or 1 <= int(number) <= _MONTHS)
 

@@ -1,9 +1,9 @@
 """Harmless edits by lists: American and British spelling, exact synonyms."""
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
+from itertools import product
 
 from pydantic import Field, model_validator
 
@@ -34,32 +34,34 @@ class HarmlessLists(Spec):
     @cached_property
     def british(self) -> dict[str, str]:
         """All words that are spelled otherwise in Britain: American -> British."""
-        grouped = {
-            stem + group.american + ending: stem + group.british + ending
-            for group in self.spelling
-            for stem in group.stems
-            for ending in group.endings
-        }
-        return {**grouped, **self.words}
+        british = dict[str, str]()
+        for group in self.spelling:
+            for stem, ending in product(group.stems, group.endings):
+                british[stem + group.american + ending] = stem + group.british + ending
+        return {**british, **self.words}
 
     @model_validator(mode="after")
     def _each_word_once(self) -> "HarmlessLists":
-        pairs = [*self.british.items(), *self.synonyms.items()]
-        times = Counter(word for pair in pairs for word in pair)
-        twice = [word for word, n in times.items() if n > 1]
-        if twice:
-            raise ValueError(f"'{twice[0]}' is in two pairs; allowed: each word in one pair")
-        unknown = [word for word in self.in_names if word not in self.british]
-        if unknown:
-            raise ValueError(f"in_names: '{unknown[0]}' is not an American word of the list")
+        # Of a word in two pairs it would not be clear which one counts.
+        known = set[str]()
+        for pair in (*self.british.items(), *self.synonyms.items()):
+            for word in pair:
+                if word in known:
+                    raise ValueError(f"'{word}' is in two pairs; allowed: each word in one pair")
+                known.add(word)
+        for word in self.in_names:
+            if word not in self.british:
+                raise ValueError(f"in_names: '{word}' is not an American word of the list")
         return self
 
 
+# No part of an address, a path or a tag, and no name of a function: "color(".
 _WORD = re.compile(r"(?<![\w@#./<])[A-Za-z]+(?![\w@>(]|[./]\w)")
+# "meter" is the unit, which Britain writes "metre", only where it is counted: a gas meter is one there, too.
 _COUNTED = r"(?:(?<=\d[ -])|(?<=\bsquare )|(?<=\bcubic )|(?<=\bhundred )|(?<=\bthousand )|(?<=\bmillion ))"
 _AMERICAN_METERS = rules((_COUNTED + r"meter(s?)\b", r"metre\1"))
 _BRITISH_METRES = rules((_COUNTED + r"metre(s?)\b", r"meter\1"))
-_PERCENT = r"(?<=\d) ?%(?![\w%/–-]| CI\b)"
+_PERCENT = r"(?<=\d) ?%(?![\w%/–-]| CI\b)"  # "5 %", but not "95% CI" or "5%-10%"
 _AMERICAN_PERCENT, _BRITISH_PERCENT = rules((_PERCENT, " percent")), rules((_PERCENT, " per cent"))
 
 
@@ -71,6 +73,7 @@ def respelled(
     `starts` are the places where sentences begin. Words that are often part of a name stay where names do
     not show, as in texts in small letters.
     """
+    # `here` has what is written in America, `back` what is written in Britain, with the other spelling.
     back = {british: american for american, british in known.british.items()}
     in_names = {*known.in_names, *(known.british[word] for word in known.in_names)}
     if not names_show:
@@ -81,8 +84,11 @@ def respelled(
     becomes_british = len(american) > len(british)
     yield from american if becomes_british else british
     yield from matched(_BRITISH_PERCENT if becomes_british else _AMERICAN_PERCENT, text)
+
+    # Synonyms go both ways; phrases come before the words that they begin with.
     either = {**known.synonyms, **{b: a for a, b in known.synonyms.items()}}
-    listed = "|".join(re.escape(word) for word in sorted(either, key=len, reverse=True))
+    longest_first = sorted(either, key=len, reverse=True)
+    listed = "|".join(map(re.escape, longest_first))
     pattern = re.compile(rf"(?<![\w@#./<-])(?:{listed})(?![\w@>(-]|[./]\w)", re.I)
     yield from _replaced(pattern, text, starts, either)
 

@@ -8,7 +8,7 @@ from dhp.content.catalog import read_probes
 from dhp.core.errors import InputError, imported, suggest
 from dhp.core.objects import PREFIX, object_at
 from dhp.core.plugins import load_target, offered
-from dhp.core.specs import Spec, Suite
+from dhp.core.specs import PerturberUse, Spec, Suite
 from dhp.perturb import attacks, controls
 from dhp.perturb.api import Perturber
 from dhp.perturb.facts.lists import LANGUAGES, FactLists
@@ -31,35 +31,38 @@ from dhp.perturb.whole_sentences import Courtesies
 
 ENTRY_POINT_GROUP = "dhp.perturbers"
 
-_RULES = tuple(
-    rule
-    for module in (
-        characters,
-        typing_errors,
-        words,
-        sentences,
-        whole_texts,
-        english,
-        facts,
-        claims,
-        form,
-        attacks,
-        controls,
-    )
-    for rule in vars(module).values()
-    if isinstance(rule, Perturber)
+# In the order in which `dhp list perturbers` shows their perturbers within a level.
+_MODULES = (
+    characters,
+    typing_errors,
+    words,
+    sentences,
+    whole_texts,
+    english,
+    facts,
+    claims,
+    form,
+    attacks,
+    controls,
 )
+# Perturber -> level, of those that are prompts for a language model.
 _LLM = {"fictional_named_entities": "word", "grammatical_errors": "word", "rewriting_insertion": "sentence"}
 
 
 def builtin_perturbers() -> dict[str, Perturber]:
     """The perturbers of this package and its plug-ins; those of a language model have no function."""
-    declared = [
-        Perturber(name, level, {"minor": {"count": 1}, "major": {"count": "all"}}, function=None)
-        for name, level in _LLM.items()
-    ]
-    of_plugins = [load_target(target) for target in offered("perturbers").values()]
-    return {p.name: p for p in (*_RULES, *declared, *of_plugins)}
+    known = dict[str, Perturber]()
+    for module in _MODULES:
+        for rule in vars(module).values():
+            if isinstance(rule, Perturber):
+                known[rule.name] = rule
+    for name, level in _LLM.items():
+        degrees: dict[str | None, Mapping[str, object]] = {"minor": {"count": 1}, "major": {"count": "all"}}
+        known[name] = Perturber(name, level, degrees, function=None)
+    for target in offered("perturbers").values():
+        perturber = load_target(target)
+        known[perturber.name] = perturber
+    return known
 
 
 LISTS: Mapping[str, type[Spec]] = {
@@ -89,11 +92,19 @@ def find_perturbers(
         builtin = builtins.get(perturber.name)
         if builtin is None or perturber.function is not builtin.function:  # else it was chosen by its name
             _add(known, perturber.name, perturber)
-    uses = [use for suite in suites for use in suite.perturbers.items()]
-    wanted = {name for used, use in uses for name in (used, *use.stand_ins)} - set(known)
-    installed = set(installed_perturbers()) if wanted else set()  # packages are looked through only if needed
-    for name in sorted(wanted & installed):
-        _add(known, name, load_installed(name))
+
+    # What suites name, with the rules that stand in for it.
+    uses, wanted = list[tuple[str, PerturberUse]](), set[str]()
+    for suite in suites:
+        for name, use in suite.perturbers.items():
+            uses.append((name, use))
+            wanted.update((name, *use.stand_ins))
+    wanted -= set(known)
+    if wanted:  # packages are looked through only if needed
+        for name in sorted(wanted & set(installed_perturbers())):
+            _add(known, name, load_installed(name))
+
+    # After the packages: one that has a function of this name is meant.
     for name, use in uses:
         if use.method == "llm" and name not in known:
             known[name] = Perturber(name, use.level, {None: {}}, function=None)
@@ -113,6 +124,7 @@ def load_installed(name: str) -> Perturber:
 
 
 def _add(known: dict[str, Perturber], name: str, perturber: Perturber) -> None:
+    """Add it; raises `InputError` for a name that is taken."""
     if name in known:
         raise InputError(f"perturber '{name}' exists already; choose another name")
     known[name] = perturber
@@ -150,6 +162,7 @@ def _as_in_runs(perturber: Perturber) -> Perturber:
 
 
 def _checked(value: object, place: str) -> Perturber:
+    """The value; raises `InputError` unless it is a perturber."""
     if not isinstance(value, Perturber):
         raise InputError(
             f"{place}: is of type {type(value).__name__}, not made by @dhp.perturber(name=..., level=...)"

@@ -17,8 +17,8 @@ MOST = 150
 SHOWS = 0.65
 """AUC above which a kind of content is to be read by a person."""
 _FOLDS = 5
-_LONGEST = 3
-_FEATURES = 15_000
+_LONGEST = 3  # characters of an n-gram
+_FEATURES = 15_000  # n-grams that are looked at, the most frequent ones
 _PENALTY = 0.1
 """Weight of the squared coefficients against the summed loss."""
 
@@ -50,7 +50,11 @@ def shortcut(
     position = {cluster: i for i, cluster in enumerate(dict.fromkeys(of_pairs))}
     if n < LEAST or len(position) < _FOLDS:
         return None
-    texts = [text for pair in zip(originals[:n], copies[:n], strict=True) for text in pair]
+
+    # Originals and copies take turns, a pair in one fold: what is learnt of one would tell the other.
+    texts = list[str]()
+    for pair in zip(originals[:n], copies[:n], strict=True):
+        texts += pair
     is_copy = np.tile([0.0, 1.0], n)
     fold = np.repeat([position[cluster] % _FOLDS for cluster in of_pairs], 2)
     grams = [_grams(text) for text in texts]
@@ -60,13 +64,21 @@ def shortcut(
         weights = _features([grams[i] for i in train], grams)
         coefficients = _fitted(weights[train], is_copy[train])
         scores[test] = weights[test] @ coefficients
+
+    # Each copy beside each original: 1 if it scores higher, 0 if as high, -1 if lower.
     of_originals, of_copies = scores[::2], scores[1::2]
     beside = np.sign(of_copies[:, None] - of_originals[None, :])
-    return Shortcut(float((1 + beside.mean()) / 2), float((1 + np.diagonal(beside).mean()) / 2), n)
+    auc = float((1 + beside.mean()) / 2)
+    pairs = float((1 + np.diagonal(beside).mean()) / 2)
+    return Shortcut(auc, pairs, n)
 
 
 def _grams(text: str) -> Counter[str]:
-    return Counter(text[i : i + size] for size in range(1, _LONGEST + 1) for i in range(len(text) - size + 1))
+    """How often the text has each of its n-grams."""
+    grams = Counter[str]()
+    for size in range(1, _LONGEST + 1):
+        grams.update(text[i : i + size] for i in range(len(text) - size + 1))
+    return grams
 
 
 def _features(known: Sequence[Counter[str]], texts: Sequence[Counter[str]]) -> Any:
@@ -74,15 +86,26 @@ def _features(known: Sequence[Counter[str]], texts: Sequence[Counter[str]]) -> A
     import numpy as np
     from scipy.sparse import csr_matrix
 
-    held = Counter(gram for grams in known for gram in grams)
-    columns = {gram: i for i, (gram, count) in enumerate(held.most_common(_FEATURES)) if count > 1}
-    rarity = {gram: np.log((1 + len(known)) / (1 + held[gram])) + 1 for gram in columns}
+    # Texts that hold an n-gram. What a single text holds says nothing of the others.
+    held = Counter[str]()
+    for grams in known:
+        held.update(grams.keys())
+    columns, rarity = dict[str, int](), dict[str, float]()
+    for i, (gram, count) in enumerate(held.most_common(_FEATURES)):
+        if count > 1:
+            columns[gram] = i
+            rarity[gram] = np.log((1 + len(known)) / (1 + count)) + 1
+
+    # The three lists of a matrix in compressed rows: values, their columns, where each row begins.
     values, indices, starts = list[float](), list[int](), [0]
     for grams in texts:
-        row = [(columns[g], (1 + np.log(count)) * rarity[g]) for g, count in grams.items() if g in columns]
-        length = float(np.sqrt(sum(value * value for _, value in row))) or 1.0
-        indices += [column for column, _ in row]
-        values += [value / length for _, value in row]
+        row = list[float]()
+        for gram, count in grams.items():
+            if gram in columns:
+                indices.append(columns[gram])
+                row.append((1 + np.log(count)) * rarity[gram])
+        length = float(np.sqrt(sum(value * value for value in row))) or 1.0
+        values += [value / length for value in row]
         starts.append(len(indices))
     return csr_matrix((values, indices, starts), shape=(len(texts), max(len(columns), 1)))
 
@@ -95,6 +118,7 @@ def _fitted(rows: Any, is_copy: Any) -> Any:
     signs = 2 * is_copy - 1
 
     def loss(coefficients: Any) -> tuple[float, Any]:
+        """The loss with its gradient. `logaddexp` and `tanh` stay finite where `exp` would not."""
         margins = signs * (rows @ coefficients)
         penalty = _PENALTY * coefficients @ coefficients / 2
         slope = rows.T @ (-signs * (0.5 * (1 - np.tanh(margins / 2)))) + _PENALTY * coefficients
