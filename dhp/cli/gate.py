@@ -12,7 +12,7 @@ from dhp.cli.options import settings
 from dhp.cli.output import say
 from dhp.cli.protocol_options import ALLOW, dry_run_option
 from dhp.core.checks import exclusive
-from dhp.core.progress import progress_of
+from dhp.core.progress import progress_shown
 from dhp.core.writing import write_lines
 from dhp.report.document import Code
 from dhp.runs.conditions import Gate
@@ -48,7 +48,7 @@ def gate(
 
     conditions = replace(conditions, allow=allow)
     if dry_run:
-        with progress_of(True) as show:
+        with progress_shown("rounds") as show:
             chance = chance_of_failing(run, conditions, progress=show)
         say(str(chance))
         return

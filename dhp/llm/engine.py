@@ -57,10 +57,6 @@ class Engine:
     def __post_init__(self) -> None:
         self.cuts = CutPrompts(self.client.model, stops=not self.keep_going)
 
-    def rows(self, request: Request, outcomes: Outcomes) -> list[tuple[object, ...]]:
-        """The replies among the outcomes of a request, as the store takes them."""
-        return rows(request.keys, self.client.model, self.client.endpoint, outcomes, self.run)
-
 
 _ENDLESS = 10 * 365 * 86_400.0
 """Seconds that no server means by a wait."""
@@ -309,7 +305,9 @@ class Workers:
         written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if not self._waiting:
             written.get_loop().call_soon(self._write)
-        self._waiting.append((engine.rows(request, came), written))
+        client = engine.client
+        of_replies = rows(request.keys, client.model, client.endpoint, came, engine.run)
+        self._waiting.append((of_replies, written))
         await written
 
     def _write(self) -> None:

@@ -7,7 +7,6 @@ have names of the user's own (`v1`, `v2`) or `protocol` is allowed.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from itertools import chain
 from pathlib import Path
 
 from dhp.analysis.results import Result
@@ -29,11 +28,11 @@ _MOST_NAMED = 3
 
 def check_allowed(allow: Collection[str]) -> None:
     """Raise `InputError` for a part that may never differ."""
-    refused = [name for name in allow if name not in ALLOWABLE]
-    if refused:
-        raise InputError(
-            f"`allow` '{refused[0]}': would compare what cannot be; allowed: {', '.join(ALLOWABLE)}"
-        )
+    for name in allow:
+        if name not in ALLOWABLE:
+            raise InputError(
+                f"`allow` '{name}': would compare what cannot be; allowed: {', '.join(ALLOWABLE)}"
+            )
 
 
 def differences(one: Result, other: Result, allow: Collection[str] = ()) -> dict[str, tuple[str, str]]:
@@ -53,13 +52,21 @@ def differences(one: Result, other: Result, allow: Collection[str] = ()) -> dict
 
 def _metrics(result: Result) -> str:
     """The names of its metrics."""
-    return ", ".join(sorted(set(chain.from_iterable(row.metrics for row in result.variants))))
+    names: set[str] = set()
+    for row in result.variants:
+        names |= row.metrics.keys()
+    return ", ".join(sorted(names))
 
 
 def both_own(one: Result, other: Result) -> bool:
     """Whether the protocols of both bear names that the user gave, as by `--name v1` and `--name v2`."""
     bundled = {*names_of("protocol"), *names_of("pairwise protocol")}
-    return all("@" in p and protocol_name(p) not in bundled for p in (one.protocol, other.protocol))
+    for protocol in (one.protocol, other.protocol):
+        # Without a hash, as in `none` or `plain`, no prompt is known of which it could be a version.
+        has_hash = "@" in protocol
+        if not has_hash or protocol_name(protocol) in bundled:
+            return False
+    return True
 
 
 def allowing(part: str, allow: Collection[str] = ()) -> str:
@@ -97,8 +104,8 @@ def _in_words(part: str, one: Result, other: Result) -> str:
         return ""
     if one.signed.seed != other.signed.seed:
         return f" (seed {one.signed.seed or 'unknown'} and {other.signed.seed or 'unknown'})"
-    kinds = {row.variant for row in one.variants} ^ {row.variant for row in other.variants}
-    return f" (only one has {', '.join(sorted(kinds)[:_MOST_NAMED])})" if kinds else ""
+    kinds = sorted(_variants(one) ^ _variants(other))
+    return f" (only one has {', '.join(kinds[:_MOST_NAMED])})" if kinds else ""
 
 
 def same_judge(
@@ -122,24 +129,29 @@ def differ_in_size_alone(one: RunResult, other: RunResult, parts: Collection[str
     they are a subset without replacement, as runs of one seed choose them. Data, suite and variants must bear
     the same names, and both runs must have rated all texts and hold them in their folders.
     """
-    if not all(Path(entry.place).is_dir() for entry in (one, other)):  # their texts cannot be compared
+    # Of results in memory there are no texts to be compared.
+    if not Path(one.place).is_dir() or not Path(other.place).is_dir():
         return False
     names, others = one.result.signed.names, other.result.signed.names
     same_data = names["dataset"] == others["dataset"] and names["suite"] == others["suite"]
     if not same_data or not _OF_TEXTS.issuperset(parts):
         return False
+
     small, large = sorted((one, other), key=lambda entry: len(entry.ratings.examples))
-    return _variants(small) == _variants(large) and _texts(small).items() <= _texts(large).items()
+    if _variants(small.result) != _variants(large.result):
+        return False
+    return _texts(small).items() <= _texts(large).items()
 
 
-def _variants(entry: RunResult) -> set[str]:
+def _variants(result: Result) -> set[str]:
     """The variants that are compared: controls and attacks may differ."""
-    return {row.variant for row in entry.result.variants}
+    return {row.variant for row in result.variants}
 
 
 def _texts(entry: RunResult) -> dict[tuple[str, str], tuple[str, str | None]]:
     """Example and variant -> original and copy."""
-    compared, texts = _variants(entry), {}
+    compared = _variants(entry.result)
+    texts = {}
     for row in read_run(entry.place).pairs():
         if row["dataset"] == entry.result.dataset and row["variant"] in compared:
             texts[row["example"], row["variant"]] = (row["before"], row["text"])

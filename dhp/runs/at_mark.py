@@ -23,7 +23,7 @@ def marked_shares(
     not.
     """
     common = set.intersection(*(set(entry.ratings.examples) for entry in entries))
-    sides = []
+    sides = []  # of each judge: which originals fail, and which copies pass
     for entry in entries:
         at = entry.result.pass_mark
         if at is None:
@@ -32,11 +32,15 @@ def marked_shares(
         outcomes = outcomes_at(entry.ratings, list(levels), at.marks)
         fails, passing = outcomes.counted(float(silent_is_wrong))
         sides.append((fails[rows], passing[rows]))
+
     # What one judge lacks counts for none: only then do differences say something of the judges.
-    no_original = np.any([np.isnan(fails) for fails, _ in sides], axis=0)
-    no_copy = np.any([np.isnan(passing) for _, passing in sides], axis=0)
+    all_fails, all_passing = map(np.stack, zip(*sides, strict=True))
+    no_original = np.isnan(all_fails).any(axis=0)
+    no_copy = np.isnan(all_passing).any(axis=0)
+
     shares = []
     for fails, passing in sides:
-        good, damaged = np.where(no_original, np.nan, fails), np.where(no_copy, np.nan, passing)
+        good = np.where(no_original, np.nan, fails)
+        damaged = np.where(no_copy, np.nan, passing)
         shares.append(shares_at_mark(good, damaged, [*levels.values()]))
     return shares

@@ -59,12 +59,13 @@ def changed_kinds(first: RunResult, second: RunResult) -> dict[str, ChangedKind]
     and attacks are among the variants.
     """
     common = sorted({*first.ratings.examples} & {*second.ratings.examples})
-    names = [
-        row.variant
-        for row in (*first.result.variants, *first.result.probes)
-        if row.variant in first.ratings.variants and row.variant in second.ratings.variants
-    ]
-    one, other = (_scores(each, names, common) for each in (first, second))
+    rated_by_both = {*first.ratings.variants} & {*second.ratings.variants}
+    names = []
+    for row in (*first.result.variants, *first.result.probes):
+        if row.variant in rated_by_both:
+            names.append(row.variant)
+
+    one, other = _scores(first, names, common), _scores(second, names, common)
     return {name: _changed(name, common, one[:, v], other[:, v]) for v, name in enumerate(names)}
 
 
@@ -73,19 +74,22 @@ def _scores(rated: RunResult, variants: Sequence[str], examples: Sequence[str]) 
     rows = np.isin(rated.ratings.examples, examples)
     drops = rated.ratings.difference_table(variants, rated.ratings.metrics)[rows]
     originals = np.broadcast_to(rated.ratings.score_tables(variants)[0][rows][:, None], drops.shape)
+
+    # A metric counts where both texts have a score by it; a text without any has NaN, by a count of NaN.
     known = ~np.isnan(drops)
     count = np.where(known.any(axis=2), known.sum(axis=2), np.nan)
-    original, drop = (np.where(known, part, 0).sum(axis=2) / count for part in (originals, drops))
+    original = np.where(known, originals, 0).sum(axis=2) / count
+    drop = np.where(known, drops, 0).sum(axis=2) / count
     return np.stack([original, original - np.round(drop, _DIGITS)], axis=2)
 
 
 def _changed(variant: str, examples: Sequence[str], one: Floats, other: Floats) -> ChangedKind:
-    fell = [each[:, 0] - each[:, 1] for each in (one, other)]
-    known = ~np.isnan(fell).any(axis=0)
-    differ = known & ((fell[0] > 0) != (fell[1] > 0))
-    pairs = [
-        ChangedPair(examples[e], (one[e, 0], one[e, 1]), (other[e, 0], other[e, 1]))
-        for e in np.flatnonzero(differ).tolist()
-    ]
+    """The pairs of one variant; the scores of each judge have the shape (examples, 2)."""
+    drop, other_drop = one[:, 0] - one[:, 1], other[:, 0] - other[:, 1]
+    known = ~np.isnan(drop) & ~np.isnan(other_drop)
+    differ = known & ((drop > 0) != (other_drop > 0))
+    pairs = []
+    for e in np.flatnonzero(differ).tolist():
+        pairs.append(ChangedPair(examples[e], (one[e, 0], one[e, 1]), (other[e, 0], other[e, 1])))
     pairs.sort(key=lambda pair: (not pair.newly, -pair.apart))
     return ChangedKind(variant, int(known.sum()), pairs)

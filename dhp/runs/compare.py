@@ -9,7 +9,7 @@ judges say so. Differences are those of the second run less the first.
 import logging
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from itertools import count, tee
 from operator import attrgetter
 from pathlib import Path
@@ -84,17 +84,20 @@ class DatasetComparison:
     @property
     def apart(self) -> dict[str, Pair]:
         """Variant -> the difference of two judges by detection of it; empty for more."""
-        rows = zip(self.damage, self.by_variant, strict=False)
-        return {rows[0].variant: pairs[0] for rows, pairs in rows if len(pairs) == 1}
+        apart = {}
+        for rows, pairs in zip(self.damage, self.by_variant, strict=False):
+            if len(pairs) == 1:
+                apart[rows[0].variant] = pairs[0]
+        return apart
 
     def __repr__(self) -> str:
+        # By the first quantity, which is detection unless others alone were asked for.
         by = next(iter(self.scores), "")
         points = self.scores[by].point.tolist() if self.scores else []
         judges = [f"{name} {point:.2f}" for name, point in zip(self.judges, points, strict=False)]
-        more = [f"and {len(judges) - _SHOWN} more"] if len(judges) > _SHOWN else []
-        return (
-            f"DatasetComparison({self.dataset}, n = {self.n}, {by}: {', '.join([*judges[:_SHOWN], *more])})"
-        )
+        if len(judges) > _SHOWN:
+            judges[_SHOWN:] = [f"and {len(judges) - _SHOWN} more"]
+        return f"DatasetComparison({self.dataset}, n = {self.n}, {by}: {', '.join(judges)})"
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON values; undefined figures are None."""
@@ -107,7 +110,7 @@ class DatasetComparison:
                     "level": rows[0].level,
                     "detection": [row.detection for row in rows],
                     "verdict": [row.verdict for row in rows],
-                    "differences": [_plain(asdict(pair)) for pair in pairs],
+                    "differences": [*map(_plain, pairs)],
                 }
             )
         return {
@@ -120,7 +123,7 @@ class DatasetComparison:
             "damage": damage,
             "false_alarms": list(self.false_alarms),
             "marks": list(self.marks),
-            "scores": {name: _plain(asdict(comparison)) for name, comparison in self.scores.items()},
+            "scores": _plain(self.scores),
             "styles": self.styles.to_json(),
         }
 
@@ -210,7 +213,7 @@ def compare(
     allowed = as_list(allow)
     check_allowed(allowed)
     sources: list[RunSource] = []
-    for run in runs:
+    for run in runs:  # a folder may hold the folders of several runs
         sources += run_folders([run]) if isinstance(run, str | Path) else [run]
     opened = [open_run(run, f"results {number}") for number, run in enumerate(sources, 1)]
     with progress_of(progress) as show:
@@ -271,15 +274,18 @@ def unpaired(entries: Sequence[RunResult]) -> tuple[int, str, str] | None:
     As the place of the judge with the fewest pairs, which mostly are none at all, variant and metric. The
     signatures must agree, but for the protocol.
     """
-    variants, metrics = [v.variant for v in entries[0].result.variants], entries[0].ratings.metrics
+    variants = [row.variant for row in entries[0].result.variants]
     scores, _ = judge_scores(entries, variants)
-    paired = ~np.isnan(np.stack([judge.differences for judge in scores]))
-    counts = paired.sum(axis=1)
-    lost = np.argwhere(counts.any(axis=0) & ~paired.all(axis=0).any(axis=0))
+    # Shape (judges, examples, variants, metrics); the axes of what follows are those that are left.
+    has_pair = ~np.isnan(np.stack([judge.differences for judge in scores]))
+    pairs = has_pair.sum(axis=1)
+    some_has_one = pairs.any(axis=0)
+    all_share_one = has_pair.all(axis=0).any(axis=0)
+    lost = np.argwhere(some_has_one & ~all_share_one)
     if not lost.size:
         return None
     v, m = lost[0]
-    return int(counts[:, v, m].argmin()), variants[v], metrics[m]
+    return int(pairs[:, v, m].argmin()), variants[v], entries[0].ratings.metrics[m]
 
 
 def _judges(entries: Sequence[RunResult], allow: Collection[str]) -> tuple[str, ...]:
@@ -298,9 +304,11 @@ def _judges(entries: Sequence[RunResult], allow: Collection[str]) -> tuple[str, 
             raise InputError(
                 f"{entry.place}: a run with `doses` compares with no other; allowed: runs without it"
             )
-    names = [e.result.model for e in entries]
-    if len({e.result.protocol for e in entries}) > 1:
-        names = [f"{name} ({e.result.protocol})" for name, e in zip(names, entries, strict=True)]
+
+    results = [entry.result for entry in entries]
+    names = [result.model for result in results]
+    if any(result.protocol != results[0].protocol for result in results):
+        names = [f"{result.model} ({result.protocol})" for result in results]
     unique("judge", names, f"dataset '{dataset}'")
     return tuple(names)
 
@@ -314,21 +322,23 @@ def _compared(
     *,
     by_variant: bool,
 ) -> DatasetComparison:
-    first, pairs = entries[0], math.comb(len(entries), 2)
-    dataset = first.result.dataset
+    """The comparison of judges that compare, by these names; that of each variant too if `by_variant`."""
+    results, ratings = [entry.result for entry in entries], [entry.ratings for entry in entries]
+    dataset, pairs = results[0].dataset, math.comb(len(entries), 2)
     done, total = count(1), pairs * len(quantities)
 
     def on_pair() -> None:
         if progress:
             progress(f"comparing judges on {dataset}", next(done), total, "")
 
-    levels = {v.variant: v.level for v in first.result.variants}
+    levels = {row.variant: row.level for row in results[0].variants}
     scores, clusters = judge_scores(entries, list(levels))
-    if len({len(e.ratings.examples) for e in entries}) > 1:
+    if any(len(each.examples) != len(ratings[0].examples) for each in ratings):
         logging.getLogger("dhp").warning(
             "dataset '%s': compared by the %d examples that all runs have", dataset, len(scores[0].original)
         )
-    digests = [e.ratings.digest for e in entries]
+
+    digests = [each.digest for each in ratings]
     common = [judge.differences for judge in in_common(scores)]
     # The comparison of all kinds and that of each take the same detections: they are computed once.
     detected, again = tee(detection_pairs(common, list(levels.values()), clusters))
@@ -343,34 +353,37 @@ def _compared(
         on_pair=on_pair,
     )
     marked = _at_marks(entries, levels, _random("marks", *digests), clusters, resamples)
-    alarms = []
-    for entry in entries:
-        alarms.append(tuple(row.variant for row in entry.result.alarms))
     variants: Sequence[tuple[Pair, ...]] = ()
     if by_variant:
         rng = _random("variants", *digests)
         variants = compare_variants(scores, rng, clusters=clusters, resamples=resamples, pairs=again)
+
+    alarms, marks = [], []
+    for result in results:
+        alarms.append(tuple(row.variant for row in result.alarms))
+        if marked and result.pass_mark:
+            marks.append(result.pass_mark.mark)
     return DatasetComparison(
-        dataset,
-        len(scores[0].original),
-        judges,
-        _short_names([e.result for e in entries], judges),
-        _damage(entries, list(levels)),
-        tuple(alarms),
-        tuple(e.result.d_avg for e in entries),
-        tuple(e.result.d_min for e in entries),
-        comparisons | marked,
-        shared_styles([e.ratings for e in entries], list(levels)),
-        tuple(e.result.pass_mark.mark for e in entries if marked and e.result.pass_mark),
-        tuple(variants),
+        dataset=dataset,
+        n=len(scores[0].original),
+        judges=judges,
+        names=_short_names(results, judges),
+        damage=_damage(results, list(levels)),
+        false_alarms=tuple(alarms),
+        d_avg=tuple(result.d_avg for result in results),
+        d_min=tuple(result.d_min for result in results),
+        scores=comparisons | marked,
+        styles=shared_styles(ratings, list(levels)),
+        marks=tuple(marks),
+        by_variant=tuple(variants),
     )
 
 
-def _damage(entries: Sequence[RunResult], variants: Sequence[str]) -> tuple[tuple[VariantResult, ...], ...]:
+def _damage(results: Sequence[Result], variants: Sequence[str]) -> tuple[tuple[VariantResult, ...], ...]:
     """The result of each variant by each judge, shape (V, K)."""
     by_judge = []
-    for entry in entries:
-        rows = {row.variant: row for row in entry.result.variants}
+    for result in results:
+        rows = {row.variant: row for row in result.variants}
         by_judge.append([rows[variant] for variant in variants])
     return tuple(zip(*by_judge, strict=True))
 
@@ -389,13 +402,13 @@ def _at_marks(
     shares = marked_shares(entries, levels)
     if not shares:
         return {}
-    passing = [damaged for damaged, _ in shares]
-    failing = [good for _, good in shares]
-    compared = {
-        DAMAGED_PASS: compare_shares(passing, rng, clusters=clusters, resamples=resamples),
-        GOOD_FAIL: compare_shares(failing, rng, clusters=clusters, resamples=resamples),
-    }
-    return {} if any(np.isnan(each.point).any() for each in compared.values()) else compared
+    passing, failing = zip(*shares, strict=True)
+    compared = {}
+    for name, of_judges in ((DAMAGED_PASS, passing), (GOOD_FAIL, failing)):
+        compared[name] = compare_shares(of_judges, rng, clusters=clusters, resamples=resamples)
+        if np.isnan(compared[name].point).any():
+            return {}
+    return compared
 
 
 def _short_names(results: Sequence[Result], judges: tuple[str, ...]) -> tuple[str, ...]:
@@ -403,14 +416,15 @@ def _short_names(results: Sequence[Result], judges: tuple[str, ...]) -> tuple[st
 
     The names of the judges if that does not tell them apart.
     """
-    protocols = [protocol_name(each.protocol) for each in results]
-    if len({each.model for each in results}) == 1 and all(each.asked for each in results):
-        short = tuple(protocols)
+    models = [result.model for result in results]
+    protocols = [protocol_name(result.protocol) for result in results]
+    if len({*models}) == 1 and all(result.asked for result in results):
+        short = protocols
     elif len({*protocols}) > 1:
-        short = tuple(f"{each.model} ({name})" for each, name in zip(results, protocols, strict=True))
+        short = [f"{model} ({protocol})" for model, protocol in zip(models, protocols, strict=True)]
     else:
-        short = tuple(each.model for each in results)
-    return short if len({*short}) == len(short) else judges
+        short = models
+    return tuple(short) if len({*short}) == len(short) else judges
 
 
 def _random(*key: str) -> np.random.Generator:
@@ -425,14 +439,17 @@ def judge_scores(
     Raises `InputError` for judges without an example in common.
     """
     metrics = entries[0].ratings.metrics
-    common = sorted(set.intersection(*(set(e.ratings.examples) for e in entries)))
+    rated = [set(entry.ratings.examples) for entry in entries]
+    common = sorted(set.intersection(*rated))
     if not common:
         raise InputError(
             f"dataset '{entries[0].result.dataset}': {entries[0].place} and {entries[1].place} have no "
             "example in common; judges must have rated the same examples"
         )
+
     scores = []
-    for ratings in (e.ratings for e in entries):
+    for entry in entries:
+        ratings = entry.ratings
         rows = np.isin(ratings.examples, common)
         # Two runs may have the same metrics in another order.
         original, degraded = ratings.score_tables(variants)
@@ -440,11 +457,15 @@ def judge_scores(
         differences = ratings.difference_table(variants, metrics)
         scores.append(JudgeScores(original[rows][:, order], degraded[rows][..., order], differences[rows]))
     first = entries[0].ratings
-    clusters = None if first.clusters is None else first.clusters[np.isin(sorted(first.examples), common)]
-    return scores, clusters
+    if first.clusters is None:
+        return scores, None
+    return scores, first.clusters[np.isin(sorted(first.examples), common)]
 
 
 def _plain(value: Any) -> Any:
+    """A value as JSON has it: records and arrays become mappings and lists, NaN and infinity None."""
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
     if isinstance(value, dict):
         return {key: _plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple | np.ndarray):

@@ -139,6 +139,7 @@ def check_run(source: RunSource, gate: Gate) -> Outcome:
     run = averaged_run(source, "the results")
     results = run.results
     demanded = demanded_kinds(results, as_list(gate.must_notice))
+
     # Always checked: figures of the scores that are there say nothing of those that are missing.
     checks: dict[str, Iterable[Finding]] = {"max-missing": missing_scores(results, gate.max_missing)}
     if not gate.ignore_controls:
@@ -154,6 +155,8 @@ def check_run(source: RunSource, gate: Gate) -> Outcome:
             checks["max-pass"] = passing_a_person(results, gate.max_pass, gate.ask)
     if gate.max_fail is not None:
         checks["max-fail"] = failing(results, gate.max_fail)
+
+    # Shifts of level and of the mark are told in any case, also where they decide nothing.
     shifts: dict[str, tuple[LevelShift, ...]] = {}
     marks: list[str] = []
     if gate.against is not None:
@@ -166,7 +169,10 @@ def check_run(source: RunSource, gate: Gate) -> Outcome:
         if gate.max_shift is not None:
             check_scales(pairs, earlier.name)
             checks["max-shift"] = shifted_levels(shifts, gate.max_shift)
-    return _outcome(results, {check: tuple(each) for check, each in checks.items()}, shifts, marks, gate)
+    findings: dict[str, tuple[Finding, ...]] = {}
+    for check, of_check in checks.items():
+        findings[check] = tuple(of_check)  # most are generators: here the checks are made
+    return _outcome(results, findings, shifts, marks, gate)
 
 
 def _outcome(
@@ -176,8 +182,14 @@ def _outcome(
     marks: Sequence[str],
     gate: Gate,
 ) -> Outcome:
+    """The outcome by the worst state of any finding; the words are of the findings in that state."""
     states = {finding.state for finding in chain.from_iterable(checks.values())}
-    state: State = next((worse for worse in _WORSE if worse in states), "met")
+    state: State = "met"
+    for worse in _WORSE:
+        if worse in states:
+            state = worse
+            break
+
     words = _in_words(checks.values(), state)
     if state == "met":
         words.append(f"{len(results)} result{'s' if len(results) > 1 else ''}")
@@ -186,7 +198,8 @@ def _outcome(
     words += marks
     doubts: list[str] = []
     for result in results:
-        doubts += [f"{result_name(result)}: {warning}" for warning in result.warnings]
+        for warning in result.warnings:
+            doubts.append(f"{result_name(result)}: {warning}")
     passed = state == "met" or (state == "undecided" and not gate.require_proof)
     return Outcome(state, passed, f"{state}: {'; '.join(words)}", tuple(doubts), results, checks, shifts)
 
@@ -195,12 +208,12 @@ def averaged_run(source: RunSource, name: str) -> Run:
     """A run by its folder, its results file, or its results, which messages call `name`."""
     is_file = not isinstance(source, Results) and Path(source).is_file()
     run = run_of_file(Path(source), str(source)) if is_file else open_run(source, name)
-    dosed = [r for r in run.results if r.curves]
-    if dosed:
-        raise InputError(
-            f"{run.name}: {result_name(dosed[0])}: is a run with doses, its averages mean nothing; "
-            "allowed: runs without `doses`"
-        )
+    for result in run.results:
+        if result.curves:
+            raise InputError(
+                f"{run.name}: {result_name(result)}: is a run with doses, its averages mean nothing; "
+                "allowed: runs without `doses`"
+            )
     return run
 
 
@@ -209,7 +222,7 @@ def _in_words(checks: Collection[Sequence[Finding]], state: State) -> list[str]:
 
     Of each condition the first come first in each result; the results of which most is said come first.
     """
-    by_result: dict[str, list[list[str]]] = {}
+    by_result: dict[str, list[list[str]]] = {}  # name of a result -> of each condition its words
     for check in checks:
         of_check: dict[str, list[str]] = {}
         for finding in check:
@@ -217,8 +230,12 @@ def _in_words(checks: Collection[Sequence[Finding]], state: State) -> list[str]:
                 of_check.setdefault(finding.result, []).append(finding.words)
         for name, words in of_check.items():
             by_result.setdefault(name, []).append(words)
+
     worst = sorted(by_result, key=lambda name: -sum(map(len, by_result[name])))
-    lines = [f"{name}: {'; '.join(map(_shortened, by_result[name]))}" for name in worst[:_RESULTS]]
+    lines = []
+    for name in worst[:_RESULTS]:
+        of_conditions = "; ".join(map(_shortened, by_result[name]))
+        lines.append(f"{name}: {of_conditions}")
     if len(worst) > _RESULTS:
         lines.append(f"and {len(worst) - _RESULTS} more results")
     return lines

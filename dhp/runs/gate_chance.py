@@ -6,7 +6,7 @@ one the examples are drawn anew, with replacement, twice: once for what is not k
 for the further texts that it meets. A gate decides each of these as it decides a run.
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +16,7 @@ from dhp.analysis.config import AnalysisConfig
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.results import Result, Results
 from dhp.core.options import as_list
-from dhp.core.progress import Progress
+from dhp.core.progress import Progress, counted
 from dhp.core.records import PROBES, Variant, parse_variant
 from dhp.core.seeding import key_digest
 from dhp.runs.conditions import Gate
@@ -61,37 +61,41 @@ def chance_of_failing(
     The run, and the earlier one, must have ratings. It takes as long as that many analyses.
     """
     run = averaged_run(source, "the results")
-    failed = 0
-    rounds: Iterator[tuple[Results, Results | None]]
-    if gate.against is None:
-        rounds = (_drawn_anew(run.rated, repeat) for repeat in range(repeats))
-    else:
+    pairs: list[tuple[RunResult, RunResult]] = []
+    if gate.against is not None:
         earlier = averaged_run(gate.against, "the earlier results")
         pairs = paired_results(run, earlier, as_list(gate.allow))
-        rounds = (_swapped(pairs, repeat) for repeat in range(repeats))
-    for done, (new, old) in enumerate(rounds, 1):
-        failed += not check_run(new, replace(gate, against=old)).passed
-        if progress:
-            progress("holding the gate against unchanged judges", done, repeats, "")
-    return Chance(failed, repeats, gate.against is not None)
+
+    failed = 0
+    rounds = counted(progress, "holding the gate against unchanged judges", range(repeats), lambda _: "")
+    for repeat in rounds:
+        new, old = _swapped(pairs, repeat) if pairs else (_drawn_anew(run.rated, repeat), None)
+        if not check_run(new, replace(gate, against=old)).passed:
+            failed += 1
+    return Chance(failed, repeats, swapped=bool(pairs))
 
 
-def _drawn_anew(rated: tuple[RunResult, ...], repeat: int) -> tuple[Results, None]:
+def _drawn_anew(rated: Sequence[RunResult], repeat: int) -> Results:
     """A run of the same judges on as many texts like these."""
-    return _analyzed([(each.result, _resampled(each.ratings, repeat)) for each in rated]), None
+    return _analyzed([(each.result, _resampled(each.ratings, repeat)) for each in rated])
 
 
 def _resampled(ratings: RatingsArray, repeat: int) -> RatingsArray:
     """Whole clusters of examples, drawn with replacement from such a draw."""
     index = cluster_index(ratings.clusters, len(ratings.examples))
     rng, groups = _random(ratings, repeat), int(index.max()) + 1
-    drawn = rng.integers(groups, size=groups)[rng.integers(groups, size=groups)]
-    members = [np.flatnonzero(index == group) for group in drawn]
+    # Twice: the first draw stands for the texts that a judge might have met, the second for the next ones.
+    once = rng.integers(groups, size=groups)
+    twice = once[rng.integers(groups, size=groups)]
+    members = [np.flatnonzero(index == group) for group in twice]
     chosen = np.concatenate(members)
-    clusters = np.repeat(np.arange(groups), [len(each) for each in members])
+    clusters = np.repeat(np.arange(groups), list(map(len, members)))
+
+    # A text that was drawn twice is two examples: each gets a name of its own, in the order of the rows.
+    names = [f"{number:09d}" for number in range(len(chosen))]
     return replace(
         ratings,
-        examples=tuple(f"{number:09d}" for number in range(len(chosen))),
+        examples=tuple(names),
         means=ratings.means[..., chosen],
         asked=ratings.asked[..., chosen],
         unread=ratings.unread[..., chosen],
@@ -102,40 +106,55 @@ def _resampled(ratings: RatingsArray, repeat: int) -> RatingsArray:
 
 def _swapped(pairs: list[tuple[RunResult, RunResult]], repeat: int) -> tuple[Results, Results]:
     """Both runs with the answers of about half of the examples, or of their clusters, exchanged."""
-    both = [(new, old, *_exchanged(new.ratings, old.ratings, repeat)) for new, old in pairs]
-    earlier = {(old.result.model, old.result.protocol, old.result.dataset): (old, x) for _, old, _, x in both}
-    return (
-        _analyzed([(new.result, ratings) for new, _, ratings, _ in both]),
-        Results([old.result for old, _ in earlier.values()], [x for _, x in earlier.values()]),
-    )
+    mine: list[tuple[Result, RatingsArray]] = []
+    # By judge and dataset, as two results may be paired with one earlier result, which a run holds once.
+    earlier: dict[tuple[str, str, str], tuple[Result, RatingsArray]] = {}
+    for new, old in pairs:
+        here, there = _exchanged(new.ratings, old.ratings, repeat)
+        mine.append((new.result, here))
+        earlier[old.result.model, old.result.protocol, old.result.dataset] = old.result, there
+    # The earlier results are not analysed anew: a gate takes the ratings of that run, and no figure.
+    results, ratings = zip(*earlier.values(), strict=True)
+    return _analyzed(mine), Results(results, ratings)
 
 
 def _exchanged(new: RatingsArray, old: RatingsArray, repeat: int) -> tuple[RatingsArray, RatingsArray]:
+    """The ratings of both runs, those of examples that are drawn by a coin each in the other's place."""
     index = cluster_index(new.clusters, len(new.examples))
-    chosen = _random(new, repeat).integers(2, size=int(index.max()) + 1)[index] == 1
-    here, swapped_old = [e for e, swap in zip(new.examples, chosen, strict=True) if swap], set(old.examples)
-    names = [example for example in here if example in swapped_old]
-    cells = [_cells(ratings, names, new, old) for ratings in (new, old)]
-    return _with(new, cells[0], old, cells[1]), _with(old, cells[1], new, cells[0])
+    heads = _random(new, repeat).integers(2, size=int(index.max()) + 1)
+    rated_by_both = set(old.examples)
+    names = []
+    for example, head in zip(new.examples, heads[index].tolist(), strict=True):
+        if head and example in rated_by_both:
+            names.append(example)
+
+    in_new, in_old = _cells(new, names, new, old), _cells(old, names, new, old)
+    return _with(new, in_new, old, in_old), _with(old, in_old, new, in_new)
 
 
 def _cells(
     ratings: RatingsArray, examples: list[str], new: RatingsArray, old: RatingsArray
 ) -> tuple[Ints, ...]:
     """Where these ratings hold the examples, in the variants and metrics of both runs."""
+    variants = [name for name in new.variants if name in old.variants]
+    metrics = [name for name in new.metrics if name in old.metrics]
     place = {example: number for number, example in enumerate(ratings.examples)}
-    rows = [0, *(1 + ratings.variants.index(name) for name in new.variants if name in old.variants)]
-    metrics = [ratings.metrics.index(name) for name in new.metrics if name in old.metrics]
-    return np.ix_(rows, metrics, [place[example] for example in examples])
+
+    rows = [0]  # of the originals, before those of the variants
+    rows += [1 + ratings.variants.index(name) for name in variants]
+    columns = [ratings.metrics.index(name) for name in metrics]
+    return np.ix_(rows, columns, [place[example] for example in examples])
 
 
 def _with(
     mine: RatingsArray, places: tuple[Ints, ...], other: RatingsArray, other_places: tuple[Ints, ...]
 ) -> RatingsArray:
-    copies = {name: getattr(mine, name).copy() for name in ("means", "asked", "unread")}
-    for name, copy in copies.items():
-        copy[places] = getattr(other, name)[other_places]
-    return replace(mine, **copies)
+    """These ratings with the other's in some places."""
+    changed = {}
+    for name in ("means", "asked", "unread"):
+        changed[name] = getattr(mine, name).copy()
+        changed[name][places] = getattr(other, name)[other_places]
+    return replace(mine, **changed)
 
 
 def _random(ratings: RatingsArray, repeat: int) -> np.random.Generator:
@@ -143,17 +162,20 @@ def _random(ratings: RatingsArray, repeat: int) -> np.random.Generator:
 
 
 def _analyzed(rated: list[tuple[Result, RatingsArray]]) -> Results:
-    results = [_result(result, ratings) for result, ratings in rated]
-    return Results(results, [ratings for _, ratings in rated])
+    """The results of these ratings, each with its former result."""
+    results, arrays = [], []
+    for former, ratings in rated:
+        results.append(_result(former, ratings))
+        arrays.append(ratings)
+    return Results(results, arrays)
 
 
 def _result(result: Result, ratings: RatingsArray) -> Result:
     """What these ratings say instead of those of a result; a gate asks for no figure with weights."""
-    rows = (*result.variants, *result.probes)
-    known = [
-        Variant(row.variant, parse_variant(row.variant).perturber, row.level, row.method or "", row.degree)
-        for row in rows
-    ]
+    known: list[Variant] = []
+    for row in (*result.variants, *result.probes):
+        perturber = parse_variant(row.variant).perturber
+        known.append(Variant(row.variant, perturber, row.level, row.method or "", row.degree))
     perturbers = {variant.perturber for variant in known if variant.level not in PROBES}
     asked = AnalysisConfig(statistics=result.statistics, weights="uniform", floor=100 * result.floor)
     config = asked.resolve(None, perturbers, ratings.metrics)

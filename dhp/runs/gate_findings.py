@@ -3,7 +3,6 @@
 import math
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import chain
 from typing import Literal, NamedTuple
 
 from dhp.analysis.passing import PassShare
@@ -30,7 +29,8 @@ class Finding(NamedTuple):
 
 def result_name(result: Result) -> str:
     """Dataset, model and, if there is one, protocol."""
-    return ", ".join([result.dataset, *([result.model, result.protocol] if result.asked else [result.judge])])
+    judge = f"{result.model}, {result.protocol}" if result.asked else result.judge
+    return f"{result.dataset}, {judge}"
 
 
 def figure(value: float | None, ends: Interval) -> str:
@@ -62,11 +62,15 @@ def shares_at_most(
 ) -> Iterator[Finding]:
     """A limit is met by each share's own interval; that one is not met is shown for all together (Holm)."""
     line = most / 100
-    log_p = holm([log_p_above(share, line) if 0 < line < 1 else 0.0 for _, share, _ in shares])
-    for (result, share, what), adjusted in zip(shares, log_p.tolist(), strict=True):
+    alone = []
+    for _, share, _ in shares:
+        # At 0 and 100 % there is nothing to test: the interval alone decides.
+        alone.append(log_p_above(share, line) if 0 < line < 1 else 0.0)
+
+    for (result, share, what), adjusted in zip(shares, holm(alone).tolist(), strict=True):
         state = at_most(share.ci, most)
         # The interval is of one share; that one of many lies above the limit must hold for all together.
-        if state == "not met" and line > 0 and adjusted > math.log(0.025):
+        if state == "not met" and line > 0 and adjusted > math.log(_ERROR):
             state = "undecided"
         words = f"{what}: {figure(share.share, share.ci)}, at most {most:g} % allowed"
         if share.no_score:
@@ -82,7 +86,7 @@ def missing_scores(results: Results, most: float) -> Iterator[Finding]:
         over = {name: share for name, share in result.unscored.items() if _points(share) > most}
         if not over:
             continue
-        worst = max(over, key=lambda name: over[name])
+        worst = max(over, key=over.__getitem__)
         originals = f" (originals {_points(result.unscored[ORIGINAL]):.1f} %)"
         text = "originals" if worst == ORIGINAL else f"{variant_name(worst)}{originals}"
         kinds = f", more than {most:g} % in {len(over)} of {len(result.unscored)} kinds of text"
@@ -105,7 +109,7 @@ def false_alarms(results: Results) -> Iterator[Finding]:
 
 def detections(results: Results, least: float) -> Iterator[Finding]:
     """Detection of each result below the limit, and the lowest detection that reaches it."""
-    held = []
+    held = []  # of each result that reaches the limit: lower end, name, words
     for result in results:
         name = result_name(result)
         value, ends = result.detection.avg, result.detection.ci["avg"]
@@ -122,13 +126,15 @@ def detections(results: Results, least: float) -> Iterator[Finding]:
             held.append((ends[0], name, words))
     if held:
         _, name, words = min(held)
-        yield Finding("met", name, f"{words}, {least:g} % or more{' in all' * (len(results) > 1)}")
+        in_all = " in all" if len(results) > 1 else ""
+        yield Finding("met", name, f"{words}, {least:g} % or more{in_all}")
 
 
 def demanded_kinds(results: Results, names: Iterable[str]) -> list[str]:
     """The variants that must be noticed; raises `InputError` for one that no result has."""
-    rows = chain.from_iterable(result.variants for result in results)
-    variants = list(dict.fromkeys(row.variant for row in rows))
+    variants: list[str] = []
+    for result in results:
+        variants += [row.variant for row in result.variants if row.variant not in variants]
     demanded: list[str] = []
     try:
         for name in names:
@@ -143,14 +149,19 @@ def noticed_kinds(results: Results, demanded: Collection[str]) -> Iterator[Findi
 
     Must is proof: what is undecided is not met. If all are noticed, the one with the lowest detection.
     """
-    held = []
+    held = []  # of each kind that is noticed: detection, name of the result, words
     for result in results:
         name = result_name(result)
+        lacking = []
         kinds = [row for row in result.damage if row.variant in demanded]
-        lacking = [row for row in kinds if not row.state.is_good]
-        held += [(row.detection or 0.0, name, _kind(row)) for row in kinds if row.state.is_good]
+        for row in kinds:
+            if row.state.is_good:
+                held.append((row.detection or 0.0, name, _kind(row)))
+            else:
+                lacking.append(row)
         if lacking:
-            count = f"{len(lacking)} of {len(kinds)} kind{'s' if len(kinds) > 1 else ''}"
+            plural = "s" if len(kinds) > 1 else ""
+            count = f"{len(lacking)} of {len(kinds)} kind{plural}"
             yield Finding("not met", name, f"not shown to notice {count}")
         for row in lacking:
             yield Finding("not met", name, _kind_to_decide(row))
@@ -183,8 +194,11 @@ def log_p_above(share: PassShare, line: float) -> float:
 
     if share.independent is None or share.ci[0] <= line:
         return 0.0  # the interval holds the line
+    # P(X >= ones) for X binomial (independent, line) is an incomplete beta function, also for a count of
+    # independent texts that is no whole number, as clusters make it.
     ones = share.share * share.independent
-    return math.log(max(float(betainc(ones, share.independent - ones + 1, line)), sys.float_info.min))
+    p = float(betainc(ones, share.independent - ones + 1, line))
+    return math.log(max(p, sys.float_info.min))
 
 
 def texts_needed(share: PassShare, most: float) -> int:

@@ -15,6 +15,7 @@ from dhp.runs.compare import judge_scores
 from dhp.runs.gate_findings import Finding, State, result_name, would_decide
 from dhp.runs.reader import RunResult
 from dhp.stats.arrays import Floats, Ints
+from dhp.stats.compare import JudgeScores
 from dhp.stats.examples_needed import examples_to_separate
 from dhp.stats.influences import mean_influences, student_interval
 
@@ -36,8 +37,10 @@ class LevelShift:
 
 def alike(new: RunResult, old: RunResult) -> bool:
     """Whether scores of both are grades on the same scale."""
-    graded = all(each.result.statistics != "sign-flip" for each in (new, old))
-    return graded and new.result.signed.metrics == old.result.signed.metrics
+    # Preferences between two texts are tested by sign flips: they are no grades.
+    if "sign-flip" in (new.result.statistics, old.result.statistics):
+        return False
+    return new.result.signed.metrics == old.result.signed.metrics
 
 
 def level_shifts(new: RunResult, old: RunResult, intervals: int) -> list[LevelShift]:
@@ -48,16 +51,23 @@ def level_shifts(new: RunResult, old: RunResult, intervals: int) -> list[LevelSh
     """
     variants = [row.variant for row in new.result.variants]
     (mine, theirs), clusters = judge_scores([new, old], variants)
-    change = np.concatenate([mine.original[:, None], mine.degraded], axis=1)
-    change -= np.concatenate([theirs.original[:, None], theirs.degraded], axis=1)
-    metrics = new.ratings.metrics
-    return [_shift_of(name, change[..., m], clusters, intervals) for m, name in enumerate(metrics)]
+    change = _of_all_texts(mine) - _of_all_texts(theirs)
+    shifts = []
+    for m, metric in enumerate(new.ratings.metrics):
+        shifts.append(_shift_of(metric, change[..., m], clusters, intervals))
+    return shifts
+
+
+def _of_all_texts(judge: JudgeScores) -> Floats:
+    """Scores of originals and copies, shape (examples, texts, metrics)."""
+    return np.concatenate([judge.original[:, None], judge.degraded], axis=1)
 
 
 def _shift_of(metric: str, change: Floats, clusters: Ints | None, intervals: int) -> LevelShift:
     """From changes of shape (examples, texts), NaN if a text lacks a score."""
     texts = (~np.isnan(change)).sum(axis=1)
-    mean = mean_influences(np.where(texts > 0, np.nansum(change, axis=1) / np.maximum(texts, 1), np.nan))
+    of_examples = np.nansum(change, axis=1) / np.maximum(texts, 1)
+    mean = mean_influences(np.where(texts > 0, of_examples, np.nan))
     n = int(mean.defined.sum())
     if not n:
         return LevelShift(metric, None, None, 0)
@@ -77,24 +87,26 @@ def level_shifts_of(pairs: Sequence[tuple[RunResult, RunResult]]) -> dict[str, t
 
 
 def check_scales(pairs: Sequence[tuple[RunResult, RunResult]], against: str) -> None:
-    unlike = [new.result for new, old in pairs if not alike(new, old)]
-    if unlike:
-        raise InputError(
-            f"{against}: {result_name(unlike[0])}: `max_shift` compares scores; allowed: judges "
-            "that rate texts, by metrics of the same scales and definitions"
-        )
+    """Raise `InputError` if the scores of some results are not on one scale in both runs."""
+    for new, old in pairs:
+        if not alike(new, old):
+            raise InputError(
+                f"{against}: {result_name(new.result)}: `max_shift` compares scores; allowed: judges "
+                "that rate texts, by metrics of the same scales and definitions"
+            )
 
 
 def shifted_levels(shifts: Mapping[str, Sequence[LevelShift]], allowed: float) -> Iterator[Finding]:
     """Of each result whether its levels stayed within the limit, by the metric that decides it."""
     intervals = sum(map(len, shifts.values()))
-    held = []
+    held = []  # of each result that stayed within: the largest shift, name, words
     for name, each in shifts.items():
-        states: dict[State, list[tuple[float, str]]] = {}
+        states: dict[State, list[tuple[float, str]]] = {}  # with the size of each shift
         for shift in each:
             state, words = _within(shift, allowed, intervals)
             states.setdefault(state, []).append((abs(shift.points or 0.0), words))
-        worst: State = next(state for state in ("not met", "undecided", "met") if state in states)
+        by_badness: tuple[State, ...] = ("not met", "undecided", "met")
+        worst = next(state for state in by_badness if state in states)
         size, words = max(states[worst])
         if worst == "met":
             held.append((size, name, words))
@@ -118,6 +130,8 @@ def _within(shift: LevelShift, allowed: float, intervals: int) -> tuple[State, s
         return "not met", f"{words}, more than {allowed:g}"
     if -allowed <= low and high <= allowed:
         return "met", f"{words}, within {allowed:g}"
+
+    # How many texts would tell the shift from the limit that it is nearer to.
     line = allowed if value > 0 else -allowed
     errors = NormalDist().inv_cdf(1 - 0.025 / intervals)  # standard errors from a shift to its limits, about
     n = examples_to_separate(shift.n, value, low, high, line, (errors, errors))

@@ -26,17 +26,25 @@ _DEVIATE = 1.6448536269514722  # of a one-sided test at 0.05
 
 def losses(rated: Sequence[tuple[RunResult, RunResult]], against: str, allowed: float) -> Iterator[Finding]:
     """Significant losses, over all kinds first, then the largest; else whether one is ruled out."""
-    tests = [_tested(new, old, allowed / 100) for new, old in rated]
-    adjusted = np.exp(holm(np.log(np.concatenate([test.p_inferior for _, test in tests])))).tolist()
-    for (new, _), (names, test) in zip(rated, tests, strict=True):
-        p_values, adjusted = adjusted[: len(names)], adjusted[len(names) :]
+    names, tests = [], []
+    for new, old in rated:
+        of_result, test = _tested(new, old, allowed / 100)
+        names.append(of_result)
+        tests.append(test)
+    p_alone = np.concatenate([test.p_inferior for test in tests])
+    adjusted = np.exp(holm(np.log(p_alone))).tolist()
+
+    for (new, _), of_result, test in zip(rated, names, tests, strict=True):
+        p_values, adjusted = adjusted[: len(of_result)], adjusted[len(of_result) :]
         judge, overall, error = result_name(new.result), float(test.difference[0]), float(test.error[0])
+
         # All kinds together first; then the largest loss, as a line of the gate has room for few.
-        (whole, *kinds) = zip(test.difference.tolist(), names, p_values, strict=True)
+        (whole, *kinds) = zip(test.difference.tolist(), of_result, p_values, strict=True)
         for apart, name, p in (whole, *sorted(kinds)):
             if p <= _ALPHA:
                 fell = f"{name} fell by {-100 * apart:.1f} points, more than {allowed:g} (p = {p:.2g})"
                 yield Finding("not met", judge, fell)
+
         if np.isnan(overall):
             yield Finding(
                 "not met", judge, "detection is undefined, no kind of damage has five pairs in both runs"
@@ -56,7 +64,9 @@ def _tested(new: RunResult, old: RunResult, margin: float) -> tuple[list[str], N
     """The names of the figures, detection over all kinds of damage first, and the test of each."""
     levels = {v.variant: v.level for v in new.result.variants}
     scores, clusters = judge_scores([new, old], list(levels))
-    rng = np.random.default_rng(int.from_bytes(key_digest(new.ratings.digest, old.ratings.digest, "gate")))
-    mine, theirs = (judge.differences for judge in in_common(scores))
-    both = next(detection_pairs([mine, theirs], list(levels.values()), clusters))
+    key = key_digest(new.ratings.digest, old.ratings.digest, "gate")
+    rng = np.random.default_rng(int.from_bytes(key))
+    mine, theirs = in_common(scores)
+    drops = [mine.differences, theirs.differences]
+    both = next(detection_pairs(drops, list(levels.values()), clusters))
     return ["detection", *map(variant_name, levels)], noninferiority(*both, margin, rng, clusters)

@@ -1,5 +1,6 @@
 """A gate at the pass mark: damaged texts that pass, good texts that fail, the mark on another scale."""
 
+import math
 from collections.abc import Iterator, Sequence
 
 from dhp.analysis.passing import AtMark
@@ -18,9 +19,12 @@ def passing(results: Results, most: float) -> Iterator[Finding]:
     shares = []
     for result in results:
         mark = _mark(result, "max_pass")
-        kinds = [(row.passes, variant_name(row.variant)) for row in result.variants if row.passes]
-        for share, name in sorted(kinds, key=lambda kind: -kind[0].most):
-            shares.append((result, share, f"at the mark of {mark.mark} texts with {name} pass"))
+        kinds = []
+        for row in result.variants:
+            if row.passes:
+                what = f"at the mark of {mark.mark} texts with {variant_name(row.variant)} pass"
+                kinds.append((result, row.passes, what))
+        shares += sorted(kinds, key=lambda kind: -kind[1].most)
     yield from shares_at_most(shares, most, "pass")
 
 
@@ -34,6 +38,7 @@ def passing_a_person(results: Results, most: float, share: float) -> Iterator[Fi
             words = f"too few examples to say what a person leaves: it takes {FEWEST}"
             yield Finding(at_most((0.0, 1.0), most), result_name(result), words)
             continue
+        # By per cent, as users give them; rounded, as 100 times a share is not exact.
         rows = {round(100 * row.share, 6): row for row in result.asking.of_passing}
         if share not in rows:
             allowed = ", ".join(f"{each:g}" for each in rows if each)
@@ -78,12 +83,12 @@ def moved_marks(pairs: Sequence[tuple[RunResult, RunResult]]) -> list[str]:
         if mark is None or len(mark.marks) != 1:
             continue
         ((metric, value),) = mark.marks.items()
-        if not all(metric in each.ratings.metrics for each in (new, old)):
+        if metric not in new.ratings.metrics or metric not in old.ratings.metrics:
             continue
         (mine, theirs), _ = judge_scores([new, old], [])
         at = list(new.ratings.metrics).index(metric)  # the metrics of both are in this order
         moved = same_share(theirs.original[:, at], value, mine.original[:, at])
-        if moved == moved and abs(moved - value) > 1e-6:  # not NaN
+        if not math.isnan(moved) and abs(moved - value) > 1e-6:
             lines.append(
                 f"{result_name(new.result)}: as many originals pass at {moved:g} as at {value:g} before"
             )

@@ -1,4 +1,8 @@
-"""Which results of two runs belong together."""
+"""Which results of two runs belong together.
+
+Each result of the new run needs one of the same judge on the same data in the earlier run, and no dataset of
+that run may be missing: else a gate would pass by leaving out what became worse.
+"""
 
 from collections.abc import Collection, Sequence
 
@@ -14,29 +18,31 @@ def paired_results(run: Run, earlier: Run, allow: Collection[str]) -> list[tuple
     versions = _has_one_protocol(run) and _has_one_protocol(earlier)
 
     def same(one: RunResult, others: Sequence[RunResult]) -> list[RunResult]:
-        """Those of the same judge, that whose protocol was not edited first."""
-        same_judges = [
-            other
-            for other in others
-            if same_judge(one.result, other.result, models=models, versions=versions, allow=allow)
-        ]
+        """The results of the same judge; one whose protocol was not edited comes first."""
+        same_judges = []
+        for other in others:
+            if same_judge(one.result, other.result, models=models, versions=versions, allow=allow):
+                same_judges.append(other)
         return sorted(same_judges, key=lambda r: r.result.protocol != one.result.protocol)
 
     pairs = []
     for new in run.rated:
         result = new.result
-        old = next((r for r in same(new, earlier.rated) if r.result.dataset == result.dataset), None)
-        if old is None:
+        candidates = [r for r in same(new, earlier.rated) if r.result.dataset == result.dataset]
+        if not candidates:
             model = f" by model '{result.model}'" if models else ""
             raise InputError(
                 f"{earlier.name}: holds no result on '{result.dataset}' under protocol '{result.protocol}'"
                 f"{model}; allowed: a run of the same datasets and protocols{allowing('protocol', allow)}"
             )
+        old = candidates[0]
         check_alike(new, old, differences(result, old.result, allow), allow)
         pairs.append((new, old))
+
     for old in earlier.rated:
+        # A judge of the earlier run that the new one lacks altogether was exchanged for any of the new ones.
         mine = same(old, run.rated) or run.rated
-        if all(r.result.dataset != old.result.dataset for r in mine):
+        if old.result.dataset not in [r.result.dataset for r in mine]:
             raise InputError(
                 f"{run.name}: lacks dataset '{old.result.dataset}', on which {earlier.name} has a result; "
                 "allowed: a run of all datasets of the earlier one"

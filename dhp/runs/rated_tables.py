@@ -17,6 +17,9 @@ from dhp.runs.reader import RunResult
 if TYPE_CHECKING:
     import pandas as pd
 
+_JUDGE = ["model", "protocol"]
+"""The columns that say who rated."""
+
 
 def results_of_tables(*paths: Path) -> dict[str, list[RunResult]]:
     """`recorded_results` of the tables of ratings in some files, each with one judge or several.
@@ -25,7 +28,10 @@ def results_of_tables(*paths: Path) -> dict[str, list[RunResult]]:
     """
     import pandas as pd
 
-    frames = [as_ratings(read_ratings(path), str(path)).pipe(_named, "model", path.stem) for path in paths]
+    frames = []
+    for path in paths:
+        ratings = as_ratings(read_ratings(path), str(path))
+        frames.append(_named(ratings, "model", path.stem))
     frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
     return recorded_results(frame)
 
@@ -40,9 +46,11 @@ def recorded_results(frame: "pd.DataFrame") -> dict[str, list[RunResult]]:
     by_dataset = {}
     frame = as_ratings(frame, place_of(frame))
     frame = _named(frame, "dataset", Path(place_of(frame)).name)
-    frame = frame.assign(**{name: UNKNOWN for name in GROUPING if name not in frame})
+    for name in GROUPING:
+        frame = _named(frame, name, UNKNOWN)
+
     for dataset, part in frame.groupby("dataset", sort=False):
-        rated = [set(ratings["example"]) for _, ratings in part.groupby(["model", "protocol"], sort=False)]
+        rated = [set(ratings["example"]) for _, ratings in part.groupby(_JUDGE, sort=False)]
         common, every = set.intersection(*rated), set.union(*rated)
         if not common:
             raise InputError(f"dataset '{dataset}': no example was rated by all judges; must be one or more")
@@ -53,14 +61,14 @@ def recorded_results(frame: "pd.DataFrame") -> dict[str, list[RunResult]]:
                 len(common),
                 len(every),
             )
-        ratings = part[part["example"].isin(common)]
-        by_dataset[str(dataset)] = [
-            _result(each) for _, each in ratings.groupby(["model", "protocol"], sort=False)
-        ]
+        of_common = part[part["example"].isin(common)]
+        results = [_result(ratings) for _, ratings in of_common.groupby(_JUDGE, sort=False)]
+        by_dataset[str(dataset)] = results
     return by_dataset
 
 
 def _named(frame: "pd.DataFrame", column: str, name: str) -> "pd.DataFrame":
+    """The frame, with one name for all in a column that it lacks."""
     return frame if column in frame else frame.assign(**{column: name})
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from dhp.analysis.named_change import with_named
@@ -22,6 +23,7 @@ from dhp.judge.unreadable import readable
 if TYPE_CHECKING:
     import pandas as pd
 
+_example = attrgetter("example")
 _SECONDS_BETWEEN_SHOWS = 0.2
 Whole = Callable[[], "pd.DataFrame | None"]
 """Gives the ratings so far, of the examples whose ratings have all come; None if there is none."""
@@ -57,7 +59,7 @@ def rate_dataset(
 def _parts(candidates: Sequence[Candidate], most: int) -> Iterator[list[Candidate]]:
     """The texts of whole examples, about so many at a time."""
     part: list[Candidate] = []
-    for _, texts in groupby(candidates, key=lambda c: c.example):
+    for _, texts in groupby(candidates, key=_example):
         part += texts
         if len(part) >= most:
             yield part
@@ -84,38 +86,47 @@ class _Session:
         self.texts: Sequence[Candidate] = ()
         """The texts that they are about."""
         self.judge, self.task = judge, task
-        self._dataset, self._progress, self._clusters, self._watch = dataset, progress, clusters, watch
-        self._model, self._shown = judge.cached_model, time.monotonic()
-        way = f" ({protocol_name(judge.protocol)})" if self._model else ""
-        self._what = f"{judge.model}{way} on {dataset}"
+        self._dataset, self._clusters = dataset, clusters
+        self._progress, self._watch = progress, watch
+        self._shown = time.monotonic()  # when progress was shown last
         self._count, self._total = 0, texts * len(task.metrics) * judge.samples
-        self._before = self._model.shown_usage if self._model else None
+        self._what = f"{judge.model} on {dataset}"
+        self._model = judge.cached_model
+        self._before = None
         if self._model:
-            self._model.on_wait = self._show
+            self._what = f"{judge.model} ({protocol_name(judge.protocol)}) on {dataset}"
+            self._before = self._model.shown_usage
+            self._model.on_wait = self._show  # also while no answer comes
 
     def rate(self, texts: Sequence[Candidate]) -> None:
         """Rate these texts."""
         self.texts = texts
         rated = checked_ratings(self.judge, texts, self.task)
-        if not self._count:
+        if not self._count:  # the first answers show whether the rest can be read, too
             rated = readable(rated, self.judge, self.task, self._dataset)
         for rating in rated:
             self.ratings.append(rating)
             self._count += 1
-            if self._count == self._total or time.monotonic() - self._shown > _SECONDS_BETWEEN_SHOWS:
-                self._shown = time.monotonic()
+            now = time.monotonic()
+            if self._count == self._total or now - self._shown > _SECONDS_BETWEEN_SHOWS:
+                self._shown = now
                 self._show()
 
     def whole(self) -> "pd.DataFrame | None":
         """The ratings so far, of the examples whose ratings have all come; None if there is none."""
         per_text = len(self.task.metrics) * self.judge.samples
-        texts = Counter(c.example for c in self.texts)
-        came = Counter(r.example for r in self.ratings)
-        whole = {example for example, count in texts.items() if came[example] >= count * per_text}
+        came = Counter(rating.example for rating in self.ratings)
+        whole: set[str] = set()
+        texts: list[Candidate] = []
+        for example, group in groupby(self.texts, key=_example):
+            of_example = list(group)
+            if came[example] >= len(of_example) * per_text:
+                whole.add(example)
+                texts += of_example
         if not whole:
             return None
-        ratings = [r for r in self.ratings if r.example in whole]
-        return self._as_table(ratings, [c for c in self.texts if c.example in whole])
+        ratings = [rating for rating in self.ratings if rating.example in whole]
+        return self._as_table(ratings, texts)
 
     def table(self) -> "pd.DataFrame":
         """The ratings of the texts, in their order."""
@@ -125,22 +136,29 @@ class _Session:
         import pandas as pd
 
         rows = in_order(ratings, texts, self.task)
-        levels = {c.variant: c.level for c in texts}
         # One column after the other: lists of a million texts are larger than the table made of them.
-        names = [f.name for f in fields(Rating) if f.name != "stated"]
         columns: dict[str, pd.Series[Any]] = {}
-        for name in names:
-            columns[name] = pd.Series([getattr(r, name) for r in rows])
+        for field in fields(Rating):
+            if field.name != "stated":
+                columns[field.name] = pd.Series([getattr(rating, field.name) for rating in rows])
+
+        # What few judges state beside a score is a column only if somebody states it here.
+        stated = [rating.stated or {} for rating in rows]
         for name in STATED:
-            if any(name in r.stated for r in rows if r.stated):
-                columns[name] = pd.Series([(r.stated or {}).get(name, math.nan) for r in rows])
-        columns["probabilities"] = pd.Series([_as_json(r.probabilities) for r in rows], dtype=object)
-        columns["level"] = pd.Series([levels[r.variant] for r in rows])
+            if any(name in each for each in stated):
+                columns[name] = pd.Series([each.get(name, math.nan) for each in stated])
+
+        probabilities = [_as_json(rating.probabilities) for rating in rows]
+        columns["probabilities"] = pd.Series(probabilities, dtype=object)
+        levels = {text.variant: text.level for text in texts}
+        columns["level"] = pd.Series([levels[rating.variant] for rating in rows])
         if self._clusters:
-            columns["cluster"] = pd.Series([self._clusters[r.example] for r in rows])
+            columns["cluster"] = pd.Series([self._clusters[rating.example] for rating in rows])
         frame = pd.DataFrame(columns)
+
+        # A judge that did not state it itself: its reasons are searched for what was changed.
         if NAMED not in columns and self.judge.explains:
-            shown = {(c.example, c.variant): c.text for c in texts}
+            shown = {(text.example, text.variant): text.text for text in texts}
             frame = with_named(frame, frame["raw"].where(frame["status"] == "scored"), shown)
         return frame.assign(model=self.judge.model, protocol=self.judge.protocol, dataset=self._dataset)
 

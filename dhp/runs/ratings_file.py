@@ -23,17 +23,16 @@ from dhp.core.writing import (
 if TYPE_CHECKING:
     import pandas as pd
 
-_PART = re.compile(r"part-\d+\.parquet")
+_PART = re.compile(r"part-\d+\.parquet")  # part-00000.parquet
 PART_ROWS = 1_000_000
 """The most rows of a file, about; more go into a folder of parts."""
-
-
 _NUMBERS = {
     "sample": "int64",
     "score": "float64",
     "missing_mass": "float64",
     **dict.fromkeys(STATED, "float64"),
 }
+"""Columns that are numbers even where a table has none in them, as all scores of a mute judge are missing."""
 
 
 class RatingsFile:
@@ -85,12 +84,18 @@ class RatingsFile:
         import pyarrow
 
         alone = self.clustered and "cluster" not in frame
-        frame = frame.assign(cluster=frame["example"]) if alone else frame
+        if alone:
+            frame = frame.assign(cluster=frame["example"])
         if self.explained and NAMED not in frame:  # one file has the same columns for all judges
             frame = frame.assign(**{NAMED: math.nan, BY_CHANCE: math.nan})
-        kinds = [(c, pyarrow.type_for_alias(_kind(frame[c]))) for c in frame.columns]
-        table = pyarrow.Table.from_pandas(frame, pyarrow.schema(kinds), preserve_index=False)
+
+        columns = []
+        for name in frame.columns:
+            columns.append((name, pyarrow.type_for_alias(_kind(frame[name]))))
+        table = pyarrow.Table.from_pandas(frame, pyarrow.schema(columns), preserve_index=False)
+        # Without what pandas notes of itself, so that equal ratings are equal files.
         table = hidden_table(table.replace_schema_metadata(None))
+
         with self._writing():
             if self._rows + len(frame) > PART_ROWS or not self._fits(table.schema):
                 self._end_part()
@@ -104,7 +109,8 @@ class RatingsFile:
         self.check()
         with self._writing():
             self._end_part()
-            put(self._parts[0] if len(self._parts) == 1 else self._parts[0].parent, self._path)
+            first = self._parts[0]
+            put(first if len(self._parts) == 1 else first.parent, self._path)
         self._clear()
 
     def _fits(self, schema: Any) -> bool:
@@ -145,7 +151,10 @@ class RatingsFile:
 def _are_parts(folder: Path) -> bool:
     """Whether a folder holds parts and nothing else; an empty one is not of ours."""
     parts = list(folder.iterdir())
-    return bool(parts) and all(_PART.fullmatch(part.name) and part.is_file() for part in parts)
+    for part in parts:
+        if not _PART.fullmatch(part.name) or not part.is_file():
+            return False
+    return bool(parts)
 
 
 def _kind(column: "pd.Series[Any]") -> str:

@@ -1,4 +1,9 @@
-"""Reading of finished runs and their ratings."""
+"""Reading of finished runs and their ratings.
+
+`read_run` reads the results, which are small, and checks by checksums that results and ratings belong
+together; a `Run` reads its other files when they are asked for. `open_run` takes results in memory too, so
+that functions of the library take either.
+"""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,6 +26,8 @@ if TYPE_CHECKING:
 
 
 RESULTS, RATINGS, EXAMPLES = "results.json", "ratings.parquet", "examples.jsonl"
+_NEAR = 3
+"""Runs beside a folder that holds none, which a message names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +84,8 @@ class Run:
 
     def ratings_about(self, examples: Collection[str]) -> "Iterator[pd.DataFrame]":
         """The ratings of some examples, of all datasets, part by part."""
-        for part in self.frames if self.extent else ratings_parts(self.folder / RATINGS):
+        parts = self.frames if self.extent else ratings_parts(self.folder / RATINGS)
+        for part in parts:
             yield part[part["example"].isin(examples)]
 
     @cached_property
@@ -89,12 +97,13 @@ class Run:
                 f"{self.name}: without ratings; allowed: results of dhp.run or dhp.analyze, run folders"
             )
         known = {(g.model, g.protocol, g.dataset): g for g in rated or ratings_of_file(path)}
-        for r in self.results:
-            if (r.model, r.protocol, r.dataset) not in known:
-                raise InputError(f"{self.name}: no ratings of model '{r.model}' on '{r.dataset}'")
-        return tuple(
-            RunResult(str(self.folder), r, known[r.model, r.protocol, r.dataset]) for r in self.results
-        )
+        entries = []
+        for result in self.results:
+            ratings = known.get((result.model, result.protocol, result.dataset))
+            if ratings is None:
+                raise InputError(f"{self.name}: no ratings of model '{result.model}' on '{result.dataset}'")
+            entries.append(RunResult(str(self.folder), result, ratings))
+        return tuple(entries)
 
     @cached_property
     def manifest(self) -> dict[str, Any]:
@@ -117,14 +126,15 @@ class Run:
 
     def pairs(self, most: int | None = None) -> Iterator[dict[str, Any]]:
         """`perturbed` with the originals as `before`; of the first `most` examples of each dataset."""
-        before: dict[str, dict[str, str]] = {}
+        before: dict[str, dict[str, str]] = {}  # dataset -> example -> text
         for e in self.examples:
             originals = before.setdefault(e["dataset"], {})
             if most is None or len(originals) < most:
                 originals[e["id"]] = e["output"]
         for row in self.perturbed:
-            if row["example"] in before[row["dataset"]]:
-                yield {**row, "before": before[row["dataset"]][row["example"]]}
+            originals = before[row["dataset"]]
+            if row["example"] in originals:
+                yield {**row, "before": originals[row["example"]]}
 
     @cached_property
     def prompts(self) -> list[dict[str, str]]:
@@ -172,20 +182,24 @@ def read_run(folder: str | Path) -> Run:
 
 def _near(folder: Path) -> str:
     """The finished runs beside a folder that holds none: those of near names, else the first ones."""
-    beside = [each.parent for each in sorted(folder.parent.glob(f"*/{RESULTS}"))]
+    beside = sorted(folder.parent.glob(f"*/{RESULTS}"))
     if not beside:
         return ""
-    names = [each.name for each in beside]
-    near = get_close_matches(folder.name, names, n=3, cutoff=0.5) or names[:3]
-    return f"; there is {', '.join(str(folder.parent / name) for name in near)}"
+    names = [results.parent.name for results in beside]
+    near = get_close_matches(folder.name, names, n=_NEAR, cutoff=0.5) or names[:_NEAR]
+    places = [str(folder.parent / name) for name in near]
+    return f"; there is {', '.join(places)}"
 
 
 def run_folders(folders: Sequence[str | Path]) -> list[str | Path]:
     """The folders, each that holds finished runs and is none itself replaced by these, by name."""
     listed: list[str | Path] = []
     for folder in folders:
-        inner = [] if (Path(folder) / RESULTS).is_file() else sorted(Path(folder).glob(f"*/{RESULTS}"))
-        listed += [each.parent for each in inner] or [folder]
+        inner = sorted(Path(folder).glob(f"*/{RESULTS}"))
+        if not inner or (Path(folder) / RESULTS).is_file():
+            listed.append(folder)
+        else:
+            listed += [results.parent for results in inner]
     return listed
 
 
@@ -193,7 +207,8 @@ def run_of_file(path: Path, name: str) -> Run:
     """A run by its results file, which messages call `name`; errors as in `read_run`."""
     content = read_json(path)
     run = Run(path.parent, Results.from_json(content, str(path)), name)
-    carries_checksum = run.folder.joinpath(MANIFEST).exists() and CHECKSUM in run.manifest
+
+    carries_checksum = (run.folder / MANIFEST).exists() and CHECKSUM in run.manifest
     ratings = path.with_name(RATINGS)
     computed = of_ratings(ratings) if ratings.exists() else None
     # A run that writes checksums says so in its manifest, so none can be taken out unseen.

@@ -13,6 +13,7 @@ import json
 import platform
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,9 @@ from dhp.runs.reader import RATINGS, RESULTS
 
 _RUNS = Path("runs")
 _FILES = ("examples.jsonl", "perturbed.jsonl", "prompts.json", "results.json", "report.html")
+"""By which a folder is known as that of a run, beside the manifest."""
 _LIBRARIES = ("lemminflect", "nltk", "numpy", "pandas", "rapidfuzz", "scipy", "typo", "wordfreq")
+"""Whose version may move a text or a figure; the manifest has them."""
 
 
 @cache
@@ -41,6 +44,7 @@ def _versions() -> Mapping[str, str]:
 
 
 PerturbedSet = tuple[str, Sequence[Variant], Sequence[PerturbedText]]
+"""Name of the data, its variants, and the text of each example in each of them."""
 
 
 def run_name(identity: Mapping[str, object]) -> str:
@@ -57,21 +61,21 @@ def _example_lines(datasets: Mapping[str, Sequence[Example]]) -> Iterator[str]:
 def perturbed_lines(sets: Sequence[PerturbedSet]) -> Iterator[str]:
     """JSONL, one line per dataset, variant and example."""
     for name, variants, texts in sets:
-        known = {v.name: v for v in variants}
-        for t in texts:
-            v = known[t.variant]
+        known = {variant.name: variant for variant in variants}
+        for perturbed in texts:
+            variant = known[perturbed.variant]
             row = {
                 "dataset": name,
-                "example": t.example,
-                "variant": t.variant,
-                "level": v.level,
-                "method": v.method,
-                "degree": v.degree,
-                "status": "ok" if t.text is not None else "not_applicable",
-                "reason": t.reason,
-                "rejected": list(t.rejected),
-                "text": t.text,
-                "audit": t.audit and {name: getattr(t.audit, name) for name in t.audit.__slots__},
+                "example": perturbed.example,
+                "variant": perturbed.variant,
+                "level": variant.level,
+                "method": variant.method,
+                "degree": variant.degree,
+                "status": "ok" if perturbed.text is not None else "not_applicable",
+                "reason": perturbed.reason,
+                "rejected": list(perturbed.rejected),
+                "text": perturbed.text,
+                "audit": perturbed.audit and asdict(perturbed.audit),
             }
             yield json_line(row)
 
@@ -121,9 +125,12 @@ class RunFolder:
             return
         self._take()
         manifest = self._folder.manifest()
-        written = {k: v for k, v in self._written(manifest).items() if k in known} if manifest else {}
-        if manifest and self.is_finished:
-            self._check_same(_without_max_tokens(written), _without_max_tokens(hidden_value(known)))
+        if not manifest:
+            return
+        written = self._written(manifest)
+        if self.is_finished:
+            parts = {name: value for name, value in written.items() if name in known}
+            self._check_same(_without_max_tokens(parts), _without_max_tokens(hidden_value(known)))
 
     def claim(self, identity: Mapping[str, object], usage: Mapping[str, Mapping[str, int]]) -> None:
         """Check that the folder is new, empty or that of the same run, and write the manifest.
@@ -168,19 +175,21 @@ class RunFolder:
         return identity
 
     def _check_same(self, existing: Mapping[str, object], identity: Mapping[str, object]) -> None:
-        here = json.loads(json.dumps(identity))
-        if existing != here:
-            what = next(key for key in {**here, **existing} if existing.get(key) != here.get(key))
-            edited = _edited(existing, here) if what == "models" else None
-            if edited:
-                raise InputError(
-                    f"`out` {self.path}: {edited} changed since the run there; give this run another `out` "
-                    f"or `name`, or remove {self.path}"
-                )
+        """Raise `InputError` if the run in the folder is another one, with what differs."""
+        here = json.loads(json.dumps(identity))  # as the manifest has it: tuples are lists there
+        what = _first_difference(existing, here)
+        if what is None:
+            return
+        edited = _edited(existing, here) if what == "models" else None
+        if edited:
             raise InputError(
-                f"`out` {self.path}: holds a different run ({_what_differs(what, existing, here)}); "
-                "choose another folder"
+                f"`out` {self.path}: {edited} changed since the run there; give this run another `out` "
+                f"or `name`, or remove {self.path}"
             )
+        raise InputError(
+            f"`out` {self.path}: holds a different run ({_what_differs(what, existing, here)}); "
+            "choose another folder"
+        )
 
     @cached_property
     def ratings(self) -> RatingsFile:
@@ -199,7 +208,8 @@ class RunFolder:
         self.ratings.finish()
         ratings = of_ratings(self.path / RATINGS)
         objects = [sealed(result.to_dict(), ratings) for result in results]
-        self._text(RESULTS, indented_json(objects[0] if len(objects) == 1 else objects))
+        content = objects[0] if len(objects) == 1 else objects
+        self._text(RESULTS, indented_json(content))
 
     def write_report(self, page: str) -> None:
         """Write `report.html`."""
@@ -250,9 +260,13 @@ def run_folder(out: str | None, name: str | None) -> RunFolder:
 def _folder_name(identity: Mapping[str, Any]) -> str:
     """After data, judge and prompt, the hash of all that was asked last."""
     datasets = [each["dataset"] for each in identity["datasets"]]
+    models, prompts = [], []
+    for judge in identity["models"]:
+        models.append(judge["model"])
+        prompts.append(protocol_name(judge["protocol"]))
+    models, prompts = list(dict.fromkeys(models)), list(dict.fromkeys(prompts))
+
     several_sets = "mini" if datasets[0].startswith("mini/") else "several"
-    models = list(dict.fromkeys(each["model"] for each in identity["models"]))
-    prompts = list(dict.fromkeys(protocol_name(each["protocol"]) for each in identity["models"]))
     names = [
         datasets[0] if len(datasets) == 1 else several_sets,
         models[0] if len(models) == 1 else f"{len(models)} models",
@@ -271,12 +285,20 @@ _PARTS = {"data": "texts", "perturbed": "damaged texts", "variants": "kinds of d
 """Part of the identity of a data set -> what messages call it."""
 
 
+def _first_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str | None:
+    """The first name with another value, in the order of the new ones; None if all are equal."""
+    for name in {**new, **old}:
+        if old.get(name) != new.get(name):
+            return name
+    return None
+
+
 def _what_differs(what: str, existing: Mapping[str, Any], here: Mapping[str, Any]) -> str:
     """The part of two identities that differs; of data sets what differs in the first one that does."""
     if what == "datasets":
         for old, new in zip(existing[what], here[what], strict=False):
-            if old["dataset"] == new["dataset"] and old != new:
-                part = next(key for key in {**new, **old} if old.get(key) != new.get(key))
+            part = _first_difference(old, new)
+            if part and old["dataset"] == new["dataset"]:
                 return f"{_PARTS.get(part, part)} of {new['dataset']} differ"
     return f"{what} differ"
 
@@ -284,13 +306,20 @@ def _what_differs(what: str, existing: Mapping[str, Any], here: Mapping[str, Any
 def _edited(existing: Mapping[str, Any], here: Mapping[str, Any]) -> str | None:
     """What was changed of which judge, if the judges are the same by their names."""
     before, after = _judges(existing), _judges(here)
-    if [name for name, _ in before] != [name for name, _ in after]:
+    if len(before) != len(after):
         return None
+    for (name, _), (new_name, _) in zip(before, after, strict=True):
+        if name != new_name:
+            return None
+
     for ((model, prompt), old), (_, new) in zip(before, after, strict=True):
         judge = model if prompt == "none" else prompt
-        for key in {"prompt_files": None, **new, **old}:
-            if old.get(key) != new.get(key):
-                return f"the prompt of '{judge}'" if key == "prompt_files" else f"`{key}` of '{judge}'"
+        # The prompt first, also where a setting differs too: it is what users edit.
+        if old.get("prompt_files") != new.get("prompt_files"):
+            return f"the prompt of '{judge}'"
+        setting = _first_difference(old, new)
+        if setting:
+            return f"`{setting}` of '{judge}'"
     return None
 
 

@@ -48,9 +48,9 @@ def test_which_parameter_a_server_refuses(message: str, param: str | None, param
             "too_long",
         ),
         (500, {"message": "the request exceeds the available context size. try increasing it"}, "too_long"),
-        (429, {"message": "You exceeded your current quota", "code": "insufficient_quota"}, "out_of_money"),
-        (429, {"message": "Your account is not active", "code": "billing_not_active"}, "out_of_money"),
-        (402, {"message": "Insufficient Balance"}, "out_of_money"),
+        (429, {"message": "You exceeded your current quota", "code": "insufficient_quota"}, "shortage"),
+        (429, {"message": "Your account is not active", "code": "billing_not_active"}, "shortage"),
+        (402, {"message": "Insufficient Balance"}, "shortage"),
         (403, {"message": "Your input was flagged", "code": 403}, "moderated"),
         (
             400,
@@ -75,13 +75,13 @@ def test_which_parameter_a_server_refuses(message: str, param: str | None, param
 def test_what_kind_of_problem_a_server_has(status: int, error: dict[str, object], kind: str) -> None:
     problem = read_problem(status, json.dumps({"error": error}).encode())
     assert getattr(problem, kind)
-    for other in {"too_long", "out_of_money", "moderated", "wrong_key", "no_model"} - {kind}:
+    for other in {"too_long", "shortage", "moderated", "wrong_key", "no_model"} - {kind}:
         assert not getattr(problem, other), other
 
 
 def test_an_error_inside_a_good_status_is_one() -> None:
     problem = problem_inside(b'{"error": {"message": "Insufficient credits", "code": 402}}')
-    assert problem.out_of_money
+    assert problem.shortage
     assert problem_inside(b'{"choices": [{"message": {"content": "4"}}], "error": null}') is None
     assert problem_inside(b'{"choices": []}') is None
     broken = {"choices": [{"message": {"content": ""}, "finish_reason": "error", "error": {"code": 502}}]}

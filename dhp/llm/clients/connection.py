@@ -15,7 +15,6 @@ import socket
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from http import HTTPStatus
 from http.client import HTTPException
 from ipaddress import ip_address
@@ -164,9 +163,8 @@ def public(url: str) -> str:
     return parts._replace(path="/".join(pieces)).geturl()
 
 
-@cache
 def warn_if_readable(url: str) -> None:
-    """Warn, once, if a key goes to another machine without encryption."""
+    """Warn if a key goes to another machine without encryption."""
     parts = urlsplit(url)
     if parts.scheme != "http":
         return

@@ -107,11 +107,6 @@ class Problem:
         return shortage(self.status, f"{self.code} {codes}", f"{self.message} {more}", self.retry_after)
 
     @property
-    def out_of_money(self) -> bool:
-        """Whether waiting is in vain until somebody acts, or a day is over."""
-        return self.shortage is not None
-
-    @property
     def moderated(self) -> bool:
         """Whether the content of this one prompt is refused."""
         return self.status in (400, 403) and bool(_MODERATED.search(f"{self.code} {self.message}"))

@@ -269,7 +269,7 @@ def _may_pass(problem: Problem) -> bool:
     """Whether the same request may be answered another time."""
     if problem.status == 0:  # the batch ended before the request was reached
         return True
-    return problem.transient or problem.wrong_key or problem.no_model or problem.out_of_money
+    return problem.transient or problem.wrong_key or problem.no_model or problem.shortage is not None
 
 
 def result_files(patterns: Sequence[str | Path]) -> list[Path]:
