@@ -1,4 +1,10 @@
-"""Claims of calls, so that two commands do not pay for one."""
+"""Claims of calls, so that two commands do not pay for one.
+
+A claim is a row of the store with its owner and the time at which it lapses: a process that is killed leaves
+claims behind that nobody waits for long. A thread renews those of a process that works. `take` claims calls
+before they are handed to the engine, `holds` looks again just before one is sent, as the process may have
+stood still meanwhile, and the reply itself ends the claim, in the transaction that stores it.
+"""
 
 import contextlib
 import logging
@@ -24,6 +30,14 @@ _LONGEST_PAUSE = 600.0
 
 
 _SECONDS_BETWEEN_LOOKS = 0.5
+_HELD_OR_CLAIMED = (
+    "SELECT holder, advice FROM held WHERE key = ?1 UNION ALL "
+    "SELECT owner, '' FROM claims WHERE key = ?1 AND owner <> ?2 AND expires BETWEEN ?3 AND ?4"
+)
+"""Who else answers for a key. The first row decides: what is held waits for a day, so that it is told before
+a claim of seconds."""
+_STORED = " UNION ALL SELECT '', '' FROM replies WHERE key = ?1"
+"""Another command may have stored the reply since this one looked it up."""
 
 
 class Claims:
@@ -39,12 +53,17 @@ class Claims:
         self._keys: set[bytes] = set()
         self._lapse = threading.Lock()
         self._until = 0.0
+        """When the claims lapse unless they are renewed."""
         self._lapsed: set[bytes] = set()
+        """Keys whose claims may be another's by now."""
         self._active = time.monotonic()
+        """When an answer was taken last."""
         self._ended = threading.Event()
         self._renewing: threading.Thread | None = None
         self._holder = ""
+        """Another process that makes some of the calls."""
         self._held = ""
+        """What answers some of the calls later, outside of any process."""
         self._said = False
 
     def __enter__(self) -> "Claims":
@@ -67,20 +86,20 @@ class Claims:
         self._active = time.monotonic()
         if self._store is None or not calls:
             return [True] * len(calls)
-        # The first row decides: what is held waits for a day, so that it is told before a claim of seconds.
-        taken = "SELECT holder, advice FROM held WHERE key = ?1 UNION ALL "
-        taken += "SELECT owner, '' FROM claims WHERE key = ?1 AND owner <> ?2 AND expires BETWEEN ?3 AND ?4"
-        # Another command may have stored the reply since this one looked it up.
+        taken = _HELD_OR_CLAIMED
         if not self._refresh:
-            taken += " UNION ALL SELECT '', '' FROM replies WHERE key = ?1"
+            taken += _STORED
         now, owner = time.time(), _owner()
         ours: list[bool] = []
         claimed: list[tuple[bytes, str, float]] = []
         with self._store.transaction() as connection:
             for keys in calls:
-                wanted = ((key, owner, now, now + _LONGEST_LEASE) for key in keys)
-                rows = (row for one in wanted for row in connection.execute(taken, one))
-                row = next(rows, None)
+                row = None
+                for key in keys:
+                    wanted = (key, owner, now, now + _LONGEST_LEASE)
+                    row = connection.execute(taken, wanted).fetchone()
+                    if row is not None:
+                        break
                 ours.append(row is None)
                 if row is None:
                     claimed += [(key, owner, now + LEASE) for key in keys]
@@ -172,4 +191,4 @@ def _owner() -> str:
     return f"{this_process()} ({_BORN:x})"
 
 
-_BORN = time.time_ns()  # two processes in turn may have the same number
+_BORN = time.time_ns()  # two processes, one after the other, may have the same number

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from dhp.core.errors import InputError, StoppedEarly
-from dhp.llm.clients.openai_client import FastTransport, OpenAIClient, SdkTransport
+from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.clients.responses import longest_body
+from dhp.llm.clients.transports import FastTransport, SdkTransport
 from dhp.llm.records import Failure, Params, Reply, Request
 from tests.llm.helpers import QUICK, answered, cached_model, requests
 from tests.server import Call, refusal, reply, scripted_server

@@ -1,7 +1,14 @@
-"""The words by which servers say that an account can pay for no further call, and what helps then."""
+"""The words by which servers say that an account can pay for no further call, and what helps then.
+
+Waiting is in vain then, and each further call is a refusal: the run stops. No two servers use the same status
+or words, and the same words also stand in errors that pass: a limit of a minute is raised "by adding credit",
+a server at fault names its "billing service". So codes are looked at before words, words only under the
+statuses that fit them, and patterns take two words of one sentence together. `tests/llm/test_account.py` has
+what servers said.
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -18,7 +25,7 @@ class Shortage:
 
     def fits(self, text: str) -> bool:
         """Whether an error has these words."""
-        return bool(self.words) and bool(re.search(self.words, text, re.I))
+        return re.search(self.words, text, re.I) is not None
 
 
 def _near(one: str, other: str, most: int) -> str:
@@ -27,6 +34,7 @@ def _near(one: str, other: str, most: int) -> str:
     return rf"(?:{one}){between}(?:{other})|(?:{other}){between}(?:{one})"
 
 
+# What may be missing, and how that is said: "credit balance is too low", "no credits", "wallet is empty".
 _MONEY = (
     r"\bcredits?\b|\bbalance\b|\bfunds?\b|free[ -]tier\b|free allocation|\bwallet\b|\bprepaid\b|"
     r"\ballotment\b|\btrial\b|\bunits\b"
@@ -37,23 +45,29 @@ _LACKING = (
     r"\bexceed|\breach|\bzero\b|\badd\b|\bbuy\b|\bpurchase|\btop.?up|\brecharge|\bmore\b|\bafford\b|"
     r"\bhas no\b|n[o']t have(?: any)?\b|\bempty\b|\bended\b"
 )
+# A limit of what may be spent, and that it is reached: "monthly spend cap hit", "cost limit reached".
 _CAP = (
     r"\b(?:monthly|weekly|daily|credit|cost|spend|usage|dollar|billing|hard) (?:cap|ceiling)\b|\bcost limit"
 )
 _MET = r"\bhit\b|\breached|\bexceed|\bover\b|\bmet\b|\bexhausted|\bused up|\bpassed"
+# Who is locked out, and how: "organization has been disabled", "account suspended".
 _HOLDER = r"\baccount\b|\borgani[sz]ation\b|\bsubscription\b|\bproject\b|\bconsumer\b|\bworkspace\b|\bteam\b"
 _STOPPED = (
     r"\bsuspended|\bdeactivated|\bdisabled|\brestricted|\bterminated|\bfrozen|\blocked|\bbanned|\binactive\b|"
     r"\bnot active|\bon hold\b|\bsuspension"
 )
+# A span of a day or longer, and what is limited: "requests per day (RPD): limit 1000", "daily quota exceeded"
 _OF_A_DAY = (
     r"per.?day|\brpd\b|\btpd\b|\bdaily\b|per 86400|by.?day\b|24.?h(?:ours?)?\b|per.?month\b|\bmonthly\b|"
     r"/ ?day\b|/ ?month\b|per.?week\b|\bweekly\b|\btoday\b|for the day\b"
 )
 _LIMIT = r"limit|quota|allowance|allocation|exceed|exhaust|maximum|too many"
+# The same in Chinese: spans, quotas, "used up".
 _DAY = "每日|每天|当日|當日|今日|今天|当天|當天|日流控|日限额|日配额|本月|每月|当月|包月"
 _QUOTA = "额度|額度|配额|配額|限额|限額|资源包|資源包|免费|点数|點數|积分|次数|用量|调用量|限制|上限|流控"
 _USED_UP = "不足|用尽|用盡|用完|耗尽|耗盡|已尽|超限|超出|超过|超過|达到|達到|已达|为0|为零|過低|过低"
+# The four kinds in German, French, Italian, Spanish, Portuguese, Dutch, Polish, Turkish, Russian, Japanese
+# and Korean, want of money also in Arabic and Vietnamese, as far as servers say it in these languages.
 _IN_OTHER_LANGUAGES = {
     "money": _near(
         r"\bguthaben|\bkontostand|\bcrédits?\b|\bsolde\b|"
@@ -149,6 +163,7 @@ _OF_A_SERVER = re.compile(
 )
 """Words of a server that is itself at fault, whatever part of it they name."""
 _SHORT_WAIT = 60.0
+"""Seconds of the longest wait for a limit of a minute."""
 _ADDRESS = re.compile(r"https?://\S+")
 _LONGEST = 2000
 """Characters of an error that are looked at."""
@@ -167,16 +182,25 @@ def shortage(status: int, codes: str, message: str, wait: float | None) -> Short
     """
     if not 400 <= status < 600:
         return None
-    text = _ADDRESS.sub("", message)[:_LONGEST]
+    text = _ADDRESS.sub("", message)[:_LONGEST]  # addresses hold words such as /billing
+
+    # A code is clear, whatever the words.
     plain = [re.sub(r"[^a-z0-9]", "", code.lower()) for code in codes.split()]
     for each in (*SHORTAGES, OF_A_DAY):
         if any(re.search(each.codes, code) for code in plain):
-            return each if status != 429 or not _passes(each, text, wait) else None
-    if status in (404, 408) or (status >= 500 and (_RATE.search(text) or _OF_A_SERVER.search(text))):
+            passes = status == 429 and _passes(each, text, wait)
+            return None if passes else each
+
+    if status in (404, 408):
         return None
     if status >= 500:
-        return next((each for each in SHORTAGES if each.fits(text)), None)
-    return next(_by_words(status, text, wait), SHORTAGES[0] if status == 402 else None)
+        if _RATE.search(text) or _OF_A_SERVER.search(text):
+            return None
+        return _first_that_fits(SHORTAGES, text)
+    if status == 429:
+        return _of_too_many_calls(text, wait)
+    by_words = _first_that_fits((*SHORTAGES, OF_A_DAY, _A_QUOTA), text)
+    return SHORTAGES[0] if by_words is None and status == 402 else by_words
 
 
 def _passes(shortage: Shortage, text: str, wait: float | None) -> bool:
@@ -186,11 +210,17 @@ def _passes(shortage: Shortage, text: str, wait: float | None) -> bool:
     )
 
 
-def _by_words(status: int, text: str, wait: float | None) -> Iterator[Shortage]:
-    if status != 429:
-        yield from (each for each in (*SHORTAGES, OF_A_DAY, _A_QUOTA) if each.fits(text))
-        return
+def _of_too_many_calls(text: str, wait: float | None) -> Shortage | None:
+    """The shortage behind status 429, which mostly is a limit of a minute."""
     if OF_A_DAY.fits(text) and not _passes(OF_A_DAY, text, wait):
-        yield OF_A_DAY
+        return OF_A_DAY
     if wait is None and not _RATE.search(text):
-        yield from (each for each in SHORTAGES if each.fits(text))
+        return _first_that_fits(SHORTAGES, text)
+    return None
+
+
+def _first_that_fits(shortages: Iterable[Shortage], text: str) -> Shortage | None:
+    for each in shortages:
+        if each.fits(text):
+            return each
+    return None

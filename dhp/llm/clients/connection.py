@@ -13,7 +13,7 @@ import os
 import re
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from http.client import HTTPException
@@ -126,27 +126,38 @@ def server_connection(provider: str, base_url: str | None) -> Connection:
     if not url:
         raise InputError(f"{provider}/NAME: {server.address_variable} is not set; set it, or `base_url`")
     check_address(url, what)
-    keys = {name: os.environ.get(name, "").strip() for name in server.keys}
-    variable = next((name for name, key in keys.items() if key), (*keys, KEY_VARIABLE)[0])
-    key = keys.get(variable, "")
+    variable, key = _first_key(server.keys)
     if remember(key):
         warn_if_readable(url)
     return Connection(
         (url,),
         public(url),
         key_variable=variable,
-        needs_key=bool(keys) and not base_url,
+        needs_key=bool(server.keys) and not base_url,
         key=key,
         headers={"authorization": f"Bearer {key}"} if key else {},
     )
 
 
+def _first_key(variables: Sequence[str]) -> tuple[str, str]:
+    """The first variable that is set, and the key that it holds; else the first one, and no key."""
+    for variable in variables:
+        key = os.environ.get(variable, "").strip()
+        if key:
+            return variable, key
+    return (*variables, KEY_VARIABLE)[0], ""
+
+
 def _completed(address: str, server: Server) -> str:
-    """An address with what its variable may leave out: scheme and port of a server here, and the path."""
+    """An address with what its variable may leave out: scheme and port of a server here, and the path.
+
+    `OLLAMA_HOST` is mostly `127.0.0.1:11434` or `0.0.0.0`.
+    """
     url = address.rstrip("/").removesuffix("/chat/completions")
     if url and "://" not in url:
         usual = urlsplit(server.url)
-        port = "" if ":" in url.rpartition("]")[2] else f":{usual.port}"
+        has_port = ":" in url.rpartition("]")[2]  # behind an address such as [::1]
+        port = "" if has_port else f":{usual.port}"
         url = f"{usual.scheme}://{url}{port}"
     url = url.replace("://0.0.0.0", "://127.0.0.1")  # where it listens, which is no address to call
     return url if not url or urlsplit(url).path else url + server.path
@@ -156,10 +167,11 @@ def public(url: str) -> str:
     """The address for files, `key-` and a hash in place of each part of its path that is or may be a key."""
     parts = urlsplit(url)
     keys = remember_address(url)
-    pieces = (
-        f"key-{text_hash(piece)}" if piece in keys or hidden(piece) != piece else piece
-        for piece in parts.path.split("/")
-    )
+    pieces = []
+    for piece in parts.path.split("/"):
+        is_key = piece in keys or hidden(piece) != piece
+        # The hash keeps replies of different accounts apart.
+        pieces.append(f"key-{text_hash(piece)}" if is_key else piece)
     return parts._replace(path="/".join(pieces)).geturl()
 
 
@@ -183,6 +195,7 @@ def warn_if_readable(url: str) -> None:
 
 
 def _is_here(host: str) -> bool:
+    """Whether a host is this machine."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -190,11 +203,11 @@ def _is_here(host: str) -> bool:
 
 
 def _azure(address: str) -> Connection:
+    """The connection to Azure by its own protocol, whose key the official package reads."""
     url = address.rstrip("/")
     check_address(url, _AZURE_VARIABLE)
-    keys = {name: os.environ.get(name, "").strip() for name in _AZURE_KEYS}
-    variable = next((name for name, key in keys.items() if key), _AZURE_KEYS[0])
-    remember(*keys.values())
+    variable, _ = _first_key(_AZURE_KEYS)
+    remember(*(os.environ.get(name, "").strip() for name in _AZURE_KEYS))  # the package reads both by itself
     _remember(_headers(""))
     version = os.environ.get("OPENAI_API_VERSION", "")
     return Connection((url,), f"{public(url)} api-version={version}", azure=True, key_variable=variable)
@@ -216,7 +229,8 @@ def _headers(key: str) -> dict[str, str]:
 
 def _remember(headers: Mapping[str, str]) -> bool:
     """Remember what is secret in headers; whether there is anything."""
-    return remember(*(value for name, value in headers.items() if name not in _OF_EVERY_CALL))
+    secrets = [value for name, value in headers.items() if name not in _OF_EVERY_CALL]
+    return remember(*secrets)
 
 
 _OF_EVERY_CALL = "accept accept-language content-type http-referer origin referer user-agent x-title".split()
@@ -224,11 +238,12 @@ _OF_EVERY_CALL = "accept accept-language content-type http-referer origin refere
 
 
 def check_address(url: str, what: str) -> None:
+    """Raise `InputError` for an address of another form, with `what` as its name and no secret of it."""
     try:
         parts = urlsplit(url)
         fits = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
         fits = fits and not (parts.username or parts.query or parts.fragment)
-    except ValueError:
+    except ValueError:  # no number as its port, or half an IPv6 address; none of it is shown
         parts, fits = urlsplit(""), False
     if not fits:
         shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
@@ -246,6 +261,7 @@ def find_proxy(url: str) -> str | None:
     proxy = proxies.get(parts.scheme) or proxies.get("all")
     if not proxy:
         return None
+
     proxy = proxy if "://" in proxy else f"http://{proxy}"
     remember_address(proxy)
     try:
@@ -261,16 +277,20 @@ def find_proxy(url: str) -> str | None:
 
 
 def _without_password(proxy: str) -> str:
+    """The address of a proxy for messages: `http://host:8080` of `http://me:word@host:8080`."""
     start, _, rest = proxy.partition("://")
     return f"{start}://{rest.rpartition('@')[2]}"
 
 
 _SECONDS = 3.0
+"""For the question whether a server is there; one that is slower is asked all the same."""
 _LONGEST = 2**16  # bytes of a refusal
 _LONGEST_LIST = 2**22  # bytes
 _UNREACHABLE = (errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH)
 _TUNNEL_REFUSED = "Tunnel connection failed: 407"
+"""How `http.client` says that a proxy wants a user."""
 _OF_ITS_SCOPE = re.compile(r"scope|permission", re.I)
+"""Words of a refusal of a key that may do other things than list models."""
 
 
 class _NoRedirect(HTTPRedirectHandler):
@@ -300,7 +320,8 @@ def server_fault(url: str, headers: Mapping[str, str]) -> str | None:
     except HTTPError as e:
         if e.code == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
             return "proxy"
-        return "key" if e.code == 401 and not _OF_ITS_SCOPE.search(_body(e)) else None
+        is_refused = e.code == HTTPStatus.UNAUTHORIZED and not _OF_ITS_SCOPE.search(_body(e))
+        return "key" if is_refused else None
     except URLError as e:
         why = e.reason
         if _TUNNEL_REFUSED in str(why):
@@ -322,8 +343,12 @@ def served_models(url: str, headers: Mapping[str, str], timeout: float) -> list[
     end = time.monotonic() + timeout
     answer = b""
     with _ask_models(url, headers, timeout) as response:
-        while piece := response.read1(2**16):
+        while True:
+            piece = response.read1(2**16)
+            if not piece:
+                break
             answer += piece
+            # Of the whole: the timeout of the connection starts anew with each piece.
             if time.monotonic() > end:
                 raise TimeoutError
             if len(answer) > _LONGEST_LIST:

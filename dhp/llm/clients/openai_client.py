@@ -1,16 +1,25 @@
-"""A model behind an OpenAI-compatible server: transports, requests, replies and refusals.
+"""A model behind an OpenAI-compatible server: what is asked of it, and what it learns of the server.
 
-A client sends one request and returns its replies or a failure. When and how often it is called, and what
-is stored, is up to `dhp.llm.engine`.
+`complete` makes one call and returns its replies, or raises what went wrong; when and how often it is called,
+and what is stored, is up to `dhp.llm.engine`. Servers differ in what they take, and say it by refusing it.
+So a call that is refused is made again in another form, if there is one, and what helped holds for all
+further calls:
+
+- a parameter that the error names is left out, or sent by its newer name (`_learn`);
+- after a failure that names nothing, the suspects are tried: several samples in one call (`_one_sample`), the
+  seed (`_without_seed`), the schema (`_without_schema`);
+- an answer without choices is asked for once more (`_second_try`).
+
+Each such change is a note for the user. `_error` says what any other refusal means: for this request, or for
+all of them.
 """
 
 import asyncio
 import json
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 from urllib.parse import urlsplit
 
 from dhp.core.checks import check_value
@@ -21,7 +30,6 @@ from dhp.llm.api import Filtered, Refused, Rejected, Retry, TooLong, Unreachable
 from dhp.llm.clients.connection import (
     Connection,
     find_connection,
-    find_proxy,
     public,
     server_connection,
     server_fault,
@@ -39,200 +47,9 @@ from dhp.llm.clients.responses import (
     shortened,
 )
 from dhp.llm.clients.servers import DECISION_MODELS, SERVERS, TransportName
+from dhp.llm.clients.transports import FastTransport, SdkTransport, Transport
 from dhp.llm.limits import TIMEOUT
 from dhp.llm.records import Reply, Request
-
-if TYPE_CHECKING:
-    import aiohttp
-    import openai
-
-
-_CONNECT_SECONDS = 15.0
-
-
-class Transport(Protocol):
-    """Sends the JSON of a chat completion to a server."""
-
-    async def open(self) -> None:
-        """Open connections, in the loop that will make the calls.
-
-        Raises `InputError` if the configuration cannot work.
-        """
-
-    async def close(self) -> None:
-        """Close them."""
-
-    async def post(
-        self, url: str, body: Mapping[str, object], most: int
-    ) -> tuple[int, Mapping[str, str], bytes]:
-        """Status, headers and body of the answer to one call; of a body longer than `most` one byte more.
-
-        Header names are case-insensitive. Redirects are not followed and nothing is tried again.
-        Raises `Unreachable` if no connection can be made, and `ConnectionError` if it breaks; the caller sees
-        to it that a call does not take too long.
-        """
-        ...
-
-
-class FastTransport:
-    """Calls over aiohttp."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._session: aiohttp.ClientSession | None = None
-        self._headers = {"content-type": "application/json", **connection.headers}
-
-    async def open(self) -> None:
-        """See `Transport`."""
-        import aiohttp
-
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            proxy=find_proxy(self._connection.urls[0]),  # aiohttp would read it, and netrc, at each call
-        )
-
-    async def close(self) -> None:
-        """See `Transport`."""
-        if self._session:
-            await self._session.close()
-
-    async def post(
-        self, url: str, body: Mapping[str, object], most: int
-    ) -> tuple[int, Mapping[str, str], bytes]:
-        """See `Transport`."""
-        data = json.dumps(body, ensure_ascii=False).encode()
-        return await self.send(f"{url}/chat/completions", data, most)
-
-    async def send(self, address: str, data: bytes, most: int) -> tuple[int, Mapping[str, str], bytes]:
-        """Like `post`, with the whole address of a call and the body as bytes."""
-        import aiohttp
-
-        assert self._session is not None
-        # The session holds no header: aiohttp would send it to the proxy, too, a key as the proxy's own.
-        call = self._session.post(address, data=data, headers=self._headers, allow_redirects=False)
-        try:
-            async with call as response:
-                return response.status, response.headers, await _read(response, most)
-        except aiohttp.ClientHttpProxyError as e:
-            return refused_by_proxy(e.status, e.message)
-        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as e:
-            raise Unreachable(_why(e)) from None
-        except (aiohttp.ClientError, OSError) as e:
-            raise ConnectionError(_why(e)) from None
-
-
-async def _read(response: "aiohttp.ClientResponse", most: int) -> bytes:
-    """The body, unpacked as it comes; one byte more than `most` of what is longer."""
-    length, packed = response.content_length, "Content-Encoding" in response.headers
-    if length is not None and length <= most and not packed:
-        return await response.read()
-    body = bytearray()
-    while len(body) <= most and (chunk := await response.content.readany()):
-        body += chunk
-    return bytes(body[: most + 1])
-
-
-def _why(error: BaseException) -> str:
-    return str(getattr(error, "os_error", None) or error) or type(error).__name__
-
-
-def refused_by_proxy(status: int, reason: str) -> tuple[int, Mapping[str, str], bytes]:
-    """The answer to a call that a proxy refuses, as it wants to know who calls.
-
-    Raises `Unreachable` if it has another reason.
-    """
-    if status != HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
-        raise Unreachable(f"HTTP {status} {reason}".rstrip())
-    return status, {}, b""
-
-
-_NO_CONNECTION = ("ConnectError", "ConnectTimeout", "ProxyError")
-"""Causes of an error of the package, by name: their module depends on its version."""
-_BY_PROXY = re.compile(r"(\d{3}) *(.*)")
-"""What a proxy says, in the message of such a cause: status and reason."""
-
-
-class SdkTransport:
-    """Calls through `openai.AsyncOpenAI` or `AsyncAzureOpenAI`."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._client: openai.AsyncOpenAI | None = None
-        self._most = 0
-        self._further: dict[str, Any] = {}
-
-    async def open(self) -> None:
-        """See `Transport`."""
-        import openai
-
-        connection = self._connection
-        find_proxy(connection.urls[0])
-        settings: dict[str, Any] = {
-            "max_retries": 0,
-            "timeout": openai.Timeout(None, connect=_CONNECT_SECONDS),
-            "http_client": openai.DefaultAsyncHttpxClient(
-                follow_redirects=False, event_hooks={"response": [self._read]}
-            ),
-        }
-        try:
-            if connection.azure:
-                self._client = openai.AsyncAzureOpenAI(azure_endpoint=connection.urls[0], **settings)
-                return
-            if "authorization" not in connection.headers:
-                self._further["extra_headers"] = {"Authorization": openai.Omit()}
-            self._client = openai.AsyncOpenAI(
-                base_url=connection.urls[0],
-                api_key=connection.key or "none",
-                default_headers=connection.headers,
-                **settings,
-            )
-        except (openai.OpenAIError, ValueError) as e:
-            raise InputError(f"the openai package: {' '.join(str(e).split())}") from None
-
-    async def close(self) -> None:
-        """See `Transport`."""
-        if self._client:
-            await self._client.close()
-
-    async def _read(self, response: Any) -> None:
-        """Read a body before the package does, which would read it whole however long it is."""
-        body = bytearray()
-        async for chunk in response.aiter_bytes():
-            body += chunk
-            if len(body) > self._most:
-                break
-        await response.aclose()
-        response._content = bytes(body[: self._most + 1])
-
-    async def post(
-        self, url: str, body: Mapping[str, object], most: int
-    ) -> tuple[int, Mapping[str, str], bytes]:
-        """See `Transport`."""
-        import openai
-
-        assert self._client is not None
-        self._most = max(self._most, most)
-        if not self._connection.azure:
-            self._client.base_url = url
-        # The package takes no field that it does not know but in `extra_body`.
-        known = {name: body[name] for name in ("model", "messages")}
-        rest = {name: value for name, value in body.items() if name not in known}
-        arguments: Any = {**known, "extra_body": rest, **self._further}
-        try:
-            raw = await self._client.chat.completions.with_raw_response.create(**arguments)
-            return raw.status_code, raw.headers, raw.content
-        except openai.APIStatusError as e:
-            return e.status_code, e.response.headers, e.response.content
-        except openai.APIConnectionError as e:
-            cause = e.__cause__ or e
-            match = _BY_PROXY.match(str(cause)) if type(cause).__name__ == "ProxyError" else None
-            if match:
-                return refused_by_proxy(int(match[1]), match[2])
-            kind = Unreachable if type(cause).__name__ in _NO_CONNECTION else ConnectionError
-            raise kind(str(cause)) from None
-
 
 _LOGPROBS = (20, 5, 0)
 """Alternatives a token that servers are asked for, until one of these is not refused."""
@@ -253,14 +70,15 @@ _BLOCKED_IN_A_ROW = 10
 
 def _with_costs(reply: Reply, others: Sequence[Reply]) -> Reply:
     """A reply that counts, besides its own, the calls and tokens of others that it took."""
-    every = [reply, *others]
-    return replace(
-        reply,
-        prompt_tokens=sum(each.prompt_tokens for each in every),
-        completion_tokens=sum(each.completion_tokens for each in every),
-        calls=sum(each.calls for each in every),
-        cached_tokens=sum(each.cached_tokens for each in every),
-    )
+    for other in others:
+        reply = replace(
+            reply,
+            prompt_tokens=reply.prompt_tokens + other.prompt_tokens,
+            completion_tokens=reply.completion_tokens + other.completion_tokens,
+            calls=reply.calls + other.calls,
+            cached_tokens=reply.cached_tokens + other.cached_tokens,
+        )
+    return reply
 
 
 class OpenAIClient:
@@ -291,11 +109,15 @@ class OpenAIClient:
         self.endpoint = self._connection.endpoint
         self._url, *self._other_urls = self._connection.urls
         self._transport = connected or self._chosen(transport)
+        # What is known of the server, and learned from its answers:
         self.multi_sample = urlsplit(self.endpoint).hostname != "api.anthropic.com"
         """Whether the server gives several samples in one call."""
         self._has_sent_several = False
+        """Whether any answer held several samples: then one with fewer is no sign that `n` is ignored."""
         self._has_sent_bytes = False
+        """Whether it was said that an answer holds bytes that are not UTF-8."""
         self._tokens = "max_tokens"
+        """Name of the parameter for the room of an answer."""
         self._left_out: set[str] = set()
         """Parameters that the server refuses."""
         self._taken: set[str] = set()
@@ -306,9 +128,11 @@ class OpenAIClient:
         """Whether an answer under a schema held a text, or a schema is not what keeps it empty."""
         self._failures_with_seed = 0
         self._logprobs = _LOGPROBS[0]
+        """Alternatives a token that are asked for at most."""
         self._has_given_logprobs = self._has_sent_empty_lists = False
         self._blocked_in_a_row = 0
         self._answered = False
+        """Whether any call was answered."""
         self._checked = self._connection.azure or connected is not None
         """Whether the server was asked for its models, or cannot be."""
         self.notes: list[str] = []
@@ -319,9 +143,8 @@ class OpenAIClient:
         if self._connection.azure and transport == "fast":
             raise InputError("`transport` fast: does not reach Azure (AZURE_OPENAI_ENDPOINT); allowed: sdk")
         if self._connection.azure or transport == "sdk":
-            require(
-                "openai", purpose="Azure" if self._connection.azure else "`transport` sdk", extra="openai"
-            )
+            purpose = "Azure" if self._connection.azure else "`transport` sdk"
+            require("openai", purpose=purpose, extra="openai")
             return SdkTransport(self._connection)
         return FastTransport(self._connection)
 
@@ -356,8 +179,8 @@ class OpenAIClient:
 
     async def complete(self, request: Request, samples: tuple[int, ...]) -> list[Reply]:
         """See `Client`."""
-        first_problem: Problem | None = None
-        while True:
+        first_problem: Problem | None = None  # of the first address, if another one is tried
+        while True:  # each time round, something of what is sent has changed
             body = self.body(request, samples)
             try:
                 response = await self._post(body)
@@ -373,8 +196,10 @@ class OpenAIClient:
                 if self._may_fail_of_schema(body, replies):
                     return await self._without_schema(request, samples, replies)
                 return replies
-            if response.cut_off:  # one call, counted with the first sample
-                return [Reply("", "length", 0, 0, int(sample == samples[0])) for sample in samples]
+
+            if response.cut_off:
+                cut = Reply("", "length", 0, 0, 0)
+                return [replace(cut, calls=1), *[cut] * (len(samples) - 1)]
             if response.status in (404, 405) and self._other_urls and not self._answered:
                 first_problem, self._url = response, self._other_urls.pop()
                 continue
@@ -383,6 +208,8 @@ class OpenAIClient:
                 return []  # the engine asks for one sample after the other
             if self.body(request, samples) != body:
                 continue  # what was refused is left out now
+
+            # Nothing was learned: the suspects are tried, if no answer has cleared them yet.
             error = self._error(first_problem or response, body)
             if response.status in _OF_THE_REQUEST and type(error) is Rejected and self._may_fail_of_n(body):
                 return await self._one_sample(request, samples, error)
@@ -411,7 +238,9 @@ class OpenAIClient:
         if logprobs:
             body["logprobs"] = True
             body["top_logprobs"] = logprobs
-        body |= {name: json.loads(value) for name, value in params.body if name not in self._left_out}
+        for name, value in params.body:
+            if name not in self._left_out:
+                body[name] = json.loads(value)
         if self._streams:
             body["stream"] = True
             if "stream_options" not in self._left_out:
@@ -437,6 +266,7 @@ class OpenAIClient:
         problem = problem_inside(content) if status == 200 else read_problem(status, content)
         if problem is None:
             return content
+        # What a server repeats of the prompt says nothing of the server: words about money may be the text's.
         message = hidden_words(without_request(problem.message, body["messages"]))
         return replace(problem, message=message, headers=headers)
 
@@ -514,6 +344,7 @@ class OpenAIClient:
         return [_with_costs(others[0], replies), *others[1:]]
 
     def _read(self, content: bytes, body: dict[str, Any], samples: int) -> list[Reply]:
+        """The replies of an answer, and what it says of the server."""
         replies = read_replies(content)[:samples]
         why = overlong(replies, body)
         if why:
@@ -542,7 +373,11 @@ class OpenAIClient:
         self._has_given_logprobs |= any(reply.positions for reply in replies)
         if not self._has_given_logprobs:
             return replies
-        return [replace(r, positions=()) if r.positions is None and r.text else r for r in replies]
+        completed = []
+        for reply in replies:
+            lacks = reply.positions is None and reply.text
+            completed.append(replace(reply, positions=()) if lacks else reply)
+        return completed
 
     async def _second_try(self, body: dict[str, Any], samples: int) -> list[Reply]:
         """The same call after one that was answered without choices.
@@ -569,23 +404,29 @@ class OpenAIClient:
             self._streams = True
             self.notes.append(f"answers are asked for as streams ({problem.reason})")
             return
-        match problem.parameter(body, self._taken):
-            case "max_tokens" as name if (
-                name == self._tokens and not problem.too_many and not problem.too_few
-            ):
+        name = problem.parameter(body, self._taken)
+        # Each only once: a call that was under way meanwhile is refused for what is left out by now.
+        if name == "max_tokens":
+            of_its_size = problem.too_many or problem.too_few
+            if name == self._tokens and not of_its_size:
                 self._tokens = "max_completion_tokens"
                 self.notes.append("the server refuses max_tokens: max_completion_tokens is sent")
-            case "top_logprobs" | "logprobs" as name if body["top_logprobs"] == self._logprobs:
+        elif name in ("top_logprobs", "logprobs"):
+            if body["top_logprobs"] == self._logprobs:
                 fewer = problem.too_many or name == "top_logprobs"
                 self._logprobs = _LOGPROBS[_LOGPROBS.index(self._logprobs) + 1] if fewer else 0
                 self.notes.append(f"the server gives at most {self._logprobs} log-probabilities a token")
-            case str(name) if name in _LEFT_OUT and name not in self._left_out:
-                self._left_out.add(name)
-                self.multi_sample = self.multi_sample and name != "n"
-                self.notes.append(f"the server refuses {name}: {_LEFT_OUT[name]}")
+        elif name in _LEFT_OUT and name not in self._left_out:
+            self._left_out.add(name)
+            if name == "n":
+                self.multi_sample = False
+            self.notes.append(f"the server refuses {name}: {_LEFT_OUT[name]}")
 
     def _error(self, problem: Problem, body: dict[str, Any]) -> Exception:
-        """What a refused call means for this request, or for all."""
+        """What a refused call means for this request, or for all.
+
+        A shortage comes first: it may have the status of a fault that passes, and waiting does not help.
+        """
         failure = problem.failure(self.model)
         shortage = problem.shortage
         if shortage:
@@ -622,9 +463,12 @@ class OpenAIClient:
         if parameter:
             advice = parameter_advice(parameter)
             return InputError(f"{self.model} refuses the parameter '{parameter}': {advice} ({message})")
-        return Refused(f"{public(self._url)} forbids it ({message})") if problem.status == 403 else None
+        if problem.status == HTTPStatus.FORBIDDEN:
+            return Refused(f"{public(self._url)} forbids it ({message})")
+        return None
 
     def _refused_key(self, status: int) -> str:
+        """That the server refuses the key, or calls without one."""
         sent = "authorization" in self._connection.headers or self._connection.azure
         variable = self._connection.key_variable
         key = f"the key in {variable}" if sent else f"calls without a key; set {variable}"

@@ -1,7 +1,11 @@
-"""What a server repeats of a request, as many do in their errors: it says nothing of the server."""
+"""What a server repeats of a request, as many do in their errors: it says nothing of the server.
+
+Texts under judgement may speak of credit, keys and filters. Repetitions are found by runs of words, whatever
+signs a server puts between them or around them.
+"""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 _WORD = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]|\w+")
@@ -16,11 +20,10 @@ def without_request(message: str, messages: Iterable[Mapping[str, Any]]) -> str:
     """The message of an error with `…` in place of what it repeats of the messages of its request."""
     known: set[tuple[str, ...]] = set()
     for each in messages:
-        asked = _WORD.findall(str(each.get("content")))
-        known.update(tuple(asked[i : i + _IN_A_ROW]) for i in range(len(asked) - _IN_A_ROW + 1))
+        known.update(_rows_of_words(_WORD.findall(str(each.get("content")))))
+
     words = [*_WORD.finditer(message)]
-    texts = [word[0] for word in words]
-    marks = [tuple(texts[i : i + _IN_A_ROW]) in known for i in range(len(texts))]
+    marks = [row in known for row in _rows_of_words([word[0] for word in words])]
     kept, end = [], 0
     for first, last in _runs(marks):
         start, stop = words[first].start(), words[last + _IN_A_ROW - 1].end()
@@ -30,8 +33,14 @@ def without_request(message: str, messages: Iterable[Mapping[str, Any]]) -> str:
     return "".join([*kept, message[end:]])
 
 
+def _rows_of_words(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """All words that follow one another, `_IN_A_ROW` at a time."""
+    following = [words[start:] for start in range(_IN_A_ROW)]
+    return zip(*following, strict=False)
+
+
 def _runs(marks: list[bool]) -> list[tuple[int, int]]:
-    """The first and the last mark of each run; those whose words touch are one."""
+    """The first and the last mark of each run; runs whose words touch are one."""
     runs: list[tuple[int, int]] = []
     for place, marked in enumerate(marks):
         if not marked:

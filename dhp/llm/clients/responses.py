@@ -11,6 +11,7 @@ from codecs import BOM_UTF8
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from http import HTTPStatus
 from typing import Any
 
 from dhp.core.errors import quoted
@@ -30,19 +31,24 @@ _OF_BODY = 2**21, 64, 512
 _OF_TEXT = 2**17, 64
 """Most characters of a text: in any case, and for a token."""
 _MOST_TOKENS = 10**12  # more is a fault of the server's
+# "must be at most 5", "greater than max allowed: 5"
 _TOO_MANY = re.compile(
     r"greater than|at most|less than or equal|<=|maximum|max allowed|up to|above|exceeds|too (?:large|many)",
     re.I,
 )
+# "integer below minimum value. Expected >= 64"
 _TOO_FEW = re.compile(
     r"below (?:the )?minimum|at least|>=|greater than or equal|minimum|too (?:small|few)", re.I
 )
+# "Could not finish the message because max_tokens was reached"
 _CUT_OFF = re.compile(
     r"could not finish the message|(?:max_?tokens|output limit|token limit)[^.]{0,60}\breached", re.I
 )
+# "This model only supports streaming", "stream must be true"
 _STREAM_ONLY = re.compile(
     r"(?:only|must|require).{0,40}\bstream|\bstream.{0,40}(?:only|must|required|true)|non-?stream", re.I
 )
+# "maximum context length is 4096 tokens", "`inputs` tokens + `max_new_tokens` must be <= 4096"
 _TOO_LONG = re.compile(
     r"context[ _](?:length|window|size)|maximum context|too many tokens|prompt is too long|input is too long|"
     r"exceeds? the (?:model|maximum|available)|longer than the (?:model|maximum)|max_new_tokens. must be",
@@ -50,12 +56,15 @@ _TOO_LONG = re.compile(
 )
 _MODERATED = re.compile(r"moderation|content.?(?:filter|policy|management)|flagged|safety", re.I)
 _BAD_KEY = re.compile(r"api.?key|authenticat|unauthori[sz]ed", re.I)
+# "The model `x` does not exist", "unknown model"
 _NO_MODEL = re.compile(r"model.{0,80}(?:not exist|not found|unknown)|(?:no such|unknown) model", re.I | re.S)
+# What a server of a decision model says to a prompt: "state: field required", "use /decisions"
 _QUESTIONS = re.compile(
     r"\bsystem.?one\b|\bdecisions?\b.{0,40}(?:model|endpoint|api)|/decisions\b"
     r"|\b(?:state|questions)\b.{0,40}(?:required|missing)|(?:required|missing).{0,40}\b(?:state|questions)\b",
     re.I | re.S,
 )
+# As in: 'n' must be 1; Invalid value for ‘n’; 参数「n」不支持
 _OPEN = r"[\"'`´‘’‚‛“”„«»‹›「」『』\[(<{*|]"
 _CLOSE = r"[\"'`´‘’‛“”«»‹›「」『』\])>}*|:=]"
 """Marks that servers put before and behind the name of a parameter."""
@@ -93,18 +102,22 @@ class Problem:
     @property
     def too_long(self) -> bool:
         """Whether the prompt does not fit the model."""
-        return self.code in ("context_length_exceeded", "exceed_context_size_error") or bool(
-            self.status >= 400 and self.status != 429 and _TOO_LONG.search(self.message)
-        )
+        if self.code in ("context_length_exceeded", "exceed_context_size_error"):
+            return True
+        # Under 429 "too many tokens" are those of a minute.
+        is_fault = self.status >= 400 and self.status != HTTPStatus.TOO_MANY_REQUESTS
+        return is_fault and _TOO_LONG.search(self.message) is not None
 
     @property
     def shortage(self) -> Shortage | None:
         """Why no call is answered until the account is filled or its quota renewed; None for other faults."""
         if _MODERATED.search(self.code):  # its words are those of the text
             return None
-        more = json.dumps(self.error.get("details") or "")
-        codes = " ".join(str(self.error.get(name) or "") for name in ("code", "type", "status"))
-        return shortage(self.status, f"{self.code} {codes}", f"{self.message} {more}", self.retry_after)
+        codes = [self.code]
+        for name in ("code", "type", "status"):
+            codes.append(str(self.error.get(name) or ""))
+        more = json.dumps(self.error.get("details") or "")  # Google names the quota there
+        return shortage(self.status, " ".join(codes), f"{self.message} {more}", self.retry_after)
 
     @property
     def moderated(self) -> bool:
@@ -129,7 +142,9 @@ class Problem:
     @property
     def transient(self) -> bool:
         """Whether the same call may succeed later."""
-        return self.status in (408, 409, 425, 429) or (self.status >= 500 and self.status not in (501, 505))
+        if self.status >= 500:
+            return self.status not in (501, 505)  # what it does not know it will not learn
+        return self.status in (408, 409, 425, 429)
 
     @property
     def overload(self) -> bool:
@@ -161,7 +176,9 @@ class Problem:
         """What it means for the one request that it answers."""
         if self.too_long:
             return f"the prompt is too long for {model} ({self.reason}); nothing was cut off"
-        return f"content filter: {self.reason}" if self.moderated else self.reason
+        if self.moderated:
+            return f"content filter: {self.reason}"
+        return self.reason
 
     @property
     def cut_off(self) -> bool:
@@ -185,6 +202,7 @@ class Problem:
         for part in self.named.split("."):  # `body.n`
             if part in left:
                 return part
+        # The smallest is taken: not of `_LAST`, in quotation marks, the first in the message.
         places: dict[str, tuple[bool, bool, int]] = {}
         for name in left:
             pattern = _NAMES.get(name, re.escape(name))
@@ -259,7 +277,11 @@ def read_problem(status: int, body: bytes) -> Problem:
     if not isinstance(error, dict):
         return Problem(status, _beginning(error if isinstance(error, str) else _plain(body)), "", "")
     named = _named_inside(error)
-    message = _words(next((named[name] for name in _NAMES_OF_WORDS if name in named), ""))
+    message = ""
+    for name in _NAMES_OF_WORDS:
+        if name in named:
+            message = _words(named[name])
+            break
     metadata = error.get("metadata")
     if isinstance(metadata, dict) and metadata.get("raw"):  # OpenRouter: what the provider behind it said
         message = f"{message} ({metadata['raw']})"
@@ -269,6 +291,7 @@ def read_problem(status: int, body: bytes) -> Problem:
 
 
 def _first_of_list(data: Any) -> Any:
+    """Gemini gives a list of one error."""
     return data[0] if isinstance(data, list) and data else data
 
 
@@ -310,21 +333,32 @@ def problem_inside(body: bytes) -> Problem | None:
     if not isinstance(data, dict) or data.get("choices"):
         return None
     named = _named_inside(data)
-    codes = [named.get(name) for name in _NAMES_OF_CODES]
-    status = next((code for code in codes if isinstance(code, int) and 400 <= code < 600), None)
+    status = None
+    for name in _NAMES_OF_CODES:
+        code = named.get(name)
+        if isinstance(code, int) and 400 <= code < 600:
+            status = code
+            break
     if status is None and not named.keys() & _NAMES_OF_ERRORS:
         return None
+
+    # Without a status of its own: an `error` may pass, other forms refuse the request.
     problem = read_problem(status or (500 if "error" in named else 400), body)
-    is_rate = status is None and names_a_rate(problem.message)
-    return replace(problem, status=429) if is_rate else problem
+    if status is None and names_a_rate(problem.message):
+        return replace(problem, status=429)
+    return problem
 
 
 def _named_inside(error: Mapping[str, Any], depth: int = _DEPTH_OF_ERRORS) -> dict[str, Any]:
     """Name without signs -> what an error says there, and what it says inside, the outer first."""
-    named = {re.sub(r"[^a-z]", "", str(name).lower()): value for name, value in error.items() if value}
-    for value in error.values() if depth > 1 else ():
-        if isinstance(value, dict):
-            named = {**_named_inside(value, depth - 1), **named}
+    named = {}
+    for name, value in error.items():
+        if value:
+            named[re.sub(r"[^a-z]", "", str(name).lower())] = value
+    if depth > 1:
+        for value in error.values():
+            if isinstance(value, dict):
+                named = {**_named_inside(value, depth - 1), **named}
     return named
 
 
@@ -335,10 +369,11 @@ def shortened(text: str, most: int = _LONGEST_REASON) -> str:
 
 
 def _plain(body: bytes) -> str:
+    """The beginning of a body that is no JSON; of a web page its title."""
     text = body[:2000].decode(errors="replace")
     if "<html" in text.lower() or text.lstrip().lower().startswith("<!doctype"):
         title = re.search(r"<title>(.*?)</title>", text, re.I | re.S)
-        return f"a web page{f' ({title[1].strip()})' if title else ''}"
+        return f"a web page ({title[1].strip()})" if title else "a web page"
     return text
 
 
@@ -368,12 +403,15 @@ def completion_replies(data: object) -> list[Reply]:
     if not isinstance(choices, list) or not choices:
         raise NoChoices("the answer holds no choices")
     assert isinstance(data, dict)
+
     name, usage = data.get("model"), data.get("usage")
     answered_by = _model_name(name) if isinstance(name, str) else ""
     counts = _counts(usage) if isinstance(usage, dict) else (0, 0, 0)
     replies: list[Reply] = []
     faults: list[str] = []
-    for choice in choices if len(choices) == 1 else sorted(choices, key=_index):
+    if len(choices) > 1:
+        choices = sorted(choices, key=_index)
+    for choice in choices:
         try:
             replies.append(_reply(choice, answered_by, None if replies else counts))
         except Garbled as e:
@@ -424,6 +462,7 @@ def _broken_off(choice: object) -> str:
 
 
 def _index(choice: object) -> float:
+    """The number of a choice; 0 if it has none."""
     index = choice.get("index") if isinstance(choice, dict) else None
     return index if isinstance(index, int) else 0
 
@@ -442,6 +481,8 @@ def _reply(choice: Any, answered_by: str, counts: tuple[int, int, int] | None) -
         raise Garbled(fault)
     message, finish = choice["message"], str(choice.get("finish_reason") or "stop")
     text = _text(message.get("content"))
+
+    # Servers end these answers by `stop`, too.
     if message.get("tool_calls") and not text:
         finish = "tool_calls"
     refusal = _text(message.get("refusal"))
@@ -450,6 +491,7 @@ def _reply(choice: Any, answered_by: str, counts: tuple[int, int, int] | None) -
     text = text or refusal
     if not text.strip() and finish == "stop" and any(_text(message.get(name)) for name in _REASONING):
         finish = ONLY_REASONING
+
     positions = _positions(choice.get("logprobs"))
     if counts is None:
         return Reply(text, finish, 0, 0, 0, positions, answered_by)
@@ -477,6 +519,7 @@ def _text(content: object) -> str:
 
 
 def _part(part: object) -> str:
+    """The text of one part of a message; a thought has none."""
     if not isinstance(part, dict):
         return _text(part)
     if part.get("thought") or _NO_ANSWER.search(str(part.get("type") or "")):
@@ -504,11 +547,20 @@ def _position(entry: Any) -> Position:
     A token that is not among these is put at their end, unless it is likelier than one that is listed.
     """
     chosen = str(entry["token"])
-    listed = [(str(top.get("token")), top.get("logprob")) for top in entry.get("top_logprobs") or [entry]]
-    tops = [(token, float(logprob)) for token, logprob in listed if logprob is not None]
-    if all(token != chosen for token, _ in tops):
+    tops: list[tuple[str, float]] = []
+    is_listed = lacks_logprob = False
+    for top in entry.get("top_logprobs") or [entry]:
+        token, logprob = str(top.get("token")), top.get("logprob")
+        if logprob is not None:
+            tops.append((token, float(logprob)))
+            is_listed = is_listed or token == chosen
+        elif token == chosen:
+            lacks_logprob = True
+
+    if not is_listed:
         logprob = float(entry.get("logprob") or 0.0)
         least = min((each for _, each in tops), default=0.0)
-        if logprob <= least or (chosen, None) in listed:
+        # A likelier one would have been listed: its number is a fault of the server's.
+        if logprob <= least or lacks_logprob:
             tops.append((chosen, logprob))
     return Position(chosen, tuple(tops))

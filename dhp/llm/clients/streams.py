@@ -36,23 +36,30 @@ def joined_chunks(body: str) -> dict[str, Any]:
     """
     lines = _LINE_END.split(body)
     ended = any(map(_is_end, lines))
+
     whole: dict[str, Any] = {}
     choices: dict[int, dict[str, Any]] = {}
     for chunk in _chunks(lines):
         if chunk.get("error") and not chunk.get("choices"):
             return chunk
         ended = ended or (bool(choices) and _counts_the_answer(chunk))
-        whole |= {name: value for name, value in chunk.items() if value is not None and name != "choices"}
-        for choice in chunk.get("choices") or ():
-            if isinstance(choice, dict):
-                index = choice.get("index")
-                _join(choices.setdefault(index if isinstance(index, int) else 0, {"message": {}}), choice)
-    if not ended and not (choices and all(choice.get("finish_reason") for choice in choices.values())):
+        beside = {name: value for name, value in chunk.items() if value is not None and name != "choices"}
+        whole |= beside  # model, usage: the last word counts
+        for piece in chunk.get("choices") or ():
+            if isinstance(piece, dict):
+                index = piece.get("index")
+                number = index if isinstance(index, int) else 0
+                _join(choices.setdefault(number, {"message": {}}), piece)
+
+    each_has_ended = choices and all(choice.get("finish_reason") for choice in choices.values())
+    if not ended and not each_has_ended:
         raise BrokenStream("the answer, a stream, broke off before its end")
-    return {**whole, "choices": [{**choice, "index": index} for index, choice in sorted(choices.items())]}
+    whole["choices"] = [{**choice, "index": index} for index, choice in sorted(choices.items())]
+    return whole
 
 
 def _is_end(line: str) -> bool:
+    """Whether a line says that the stream ends there."""
     return line.removeprefix(_DATA).strip() == "[DONE]" or _ENDS.match(line) is not None
 
 
@@ -63,27 +70,31 @@ def _counts_the_answer(chunk: dict[str, Any]) -> bool:
 
 
 def _chunks(lines: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The JSON of the lines of data."""
     for number, line in enumerate(lines, 1):
         data = line.removeprefix(_DATA).strip() if line.startswith(_DATA) else ""
-        if data and data != "[DONE]":
-            try:
-                chunk = json.loads(data)
-            except ValueError:
-                if number < len(lines):
-                    raise
-                raise BrokenStream("the answer, a stream, broke off within a chunk") from None
-            if isinstance(chunk, dict):
-                yield chunk
+        if not data or data == "[DONE]":
+            continue
+        try:
+            chunk = json.loads(data)
+        except ValueError:
+            if number < len(lines):
+                raise
+            raise BrokenStream("the answer, a stream, broke off within a chunk") from None
+        if isinstance(chunk, dict):
+            yield chunk
 
 
 def _join(whole: dict[str, Any], piece: dict[str, Any]) -> None:
     """Add one piece of a choice; what has no pieces, such as the reason for its end, is taken as it comes."""
-    message = piece.get("delta") or piece.get("message")
-    for name, value in message.items() if isinstance(message, dict) else ():
-        before = whole["message"].get(name)
-        together = name in _TEXTS and isinstance(before, str) and isinstance(value, str)
-        if value is not None:
-            whole["message"][name] = before + value if together else value
+    said = piece.get("delta") or piece.get("message")
+    message = whole["message"]
+    for name, value in said.items() if isinstance(said, dict) else ():
+        before = message.get(name)
+        if name in _TEXTS and isinstance(before, str) and isinstance(value, str):
+            message[name] = before + value
+        elif value is not None:
+            message[name] = value
     for name, value in piece.items():
         if name == "logprobs" and isinstance(value, dict):
             content = whole.setdefault(name, {"content": []})["content"]

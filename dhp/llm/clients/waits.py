@@ -1,4 +1,9 @@
-"""How long a server asks to wait before the next call: in headers, in its error, in words."""
+"""How long a server asks to wait before the next call: in headers, in its error, in words.
+
+`requested_wait` collects what is said in any of these places. Each is a number, a duration, a time span or a
+moment, which `seconds` reads; units and words are those of servers that answer in English, German, French and
+Chinese (`tests/llm/test_account.py` has examples).
+"""
 
 import contextlib
 import datetime as dt
@@ -14,29 +19,38 @@ _UNITS = {
     r"h|hrs?|hours?|heures?|stunden?|小時|小时": 3600.0,
     r"d|days?|jours?|tage?n?|天": 86400.0,
 }
+"""Pattern of a unit -> its seconds."""
 _UNIT = "|".join(_UNITS)
 _NUMBER = r"\d{1,15}(?:\.\d{1,15})?"
+# "34.07s", "5 分钟"; within "6m0s" a digit follows at once, and no letter may: "5 mixed".
 _STEP = rf"{_NUMBER}\s?(?:{_UNIT})(?![a-z])|{_NUMBER}(?:{_UNIT})(?=\d)"
+# Up to five steps: "7h12m0s", "2 hours and 30 seconds"
 _DURATION = rf"(?:{_STEP})(?:,?(?:\s(?:and|und|et))?\s?(?:{_STEP})){{0,4}}"
 _CLOCK = r"(?:\d{1,5}[. ])?\d{1,3}:\d\d:\d\d"
-"""As Azure writes a time span: days, hours, minutes, seconds."""
+"""As Azure writes a time span: days, hours, minutes, seconds, "2.06:36:22"."""
+# "2027-01-16 at 08:00 UTC", "2027-01-15T08:01:00Z"
 _MOMENT = r"\d{4}-\d\d-\d\d(?:(?:T| at | )\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?\s*(?:Z|UTC|GMT|[+-]\d\d:?\d\d)?"
 _TIME = rf"(?P<time>{_MOMENT}|{_CLOCK}|{_DURATION})"
 _IN_WORDS = (
+    # "Please try again in 7h12m0s", "Rate limit resets 2027-01-16"
     re.compile(
         r"(?:again|retry(?:ing|delay)?|wait|resets?|replenish(?:ed)?|refill(?:s|ed)?|renew(?:s|ed)?|regain|"
         rf"available|until|versuchen|warten|r[ée]essay\w*|attendez|重试|重試|等待)[^\d。]{{0,40}}?{_TIME}",
         re.I,
     ),
+    # "5 分钟后": after five minutes
     re.compile(rf"{_TIME}\s?(?:之后|之後|以后|以後|后|後)", re.I),
+    # "Retry-After: 30", in seconds
     re.compile(rf"retry.?after\W{{1,4}}(?P<time>{_NUMBER})(?![\w.:/-])", re.I),
 )
 _IN_FIELDS = {"retrydelay": 1.0, "retryafter": 1.0, "retryafterseconds": 1.0, "retryafterms": 0.001}
 """Names in an error, without signs, and the seconds of one of their units."""
 _RESET = re.compile(r"(?:.*-)?ratelimit(?:-.*)?-reset(?:-.*)?")
+"""Headers such as `x-ratelimit-reset-requests` and `anthropic-ratelimit-requests-reset`."""
 _SECONDS_SINCE_1970, _MILLISECONDS_SINCE_1970 = 1e9, 1e11
 """Larger numbers are moments; in seconds the first is in 2001, the second in the year 5138."""
 _DEPTH = 6
+"""Levels of an error that are looked into."""
 _LONGEST_TIME = 400
 """Characters of a number or a moment; the largest number of a computer has 309 digits."""
 
@@ -54,15 +68,17 @@ def requested_wait(
     asked = [
         _scaled(headers.get("retry-after-ms"), 0.001, now),
         _scaled(headers.get("Retry-After"), 1.0, now),
-        *(_scaled(value, unit, now) for value, unit in _fields(error)),
-        _in_words(message, now),
     ]
-    waits = [wait for wait in asked if wait is not None]
-    if status == 429 and not any(waits):
-        limits = [headers, *(value for name, value in _items(error) if name == "headers")]
-        until_reset = (_until_reset(each, now) for each in limits)
-        waits += [wait for wait in until_reset if wait is not None]
-    return max(waits, default=None)
+    for value, unit in _fields(error):
+        asked.append(_scaled(value, unit, now))
+    asked.append(_in_words(message, now))
+
+    if status == 429 and not any(asked):  # none, or a wait of 0
+        asked.append(_until_reset(headers, now))
+        for name, value in _items(error):
+            if name == "headers":  # OpenRouter repeats those of the provider behind it
+                asked.append(_until_reset(value, now))
+    return max((wait for wait in asked if wait is not None), default=None)
 
 
 def seconds(text: str, now: float) -> float | None:
@@ -95,10 +111,12 @@ def seconds(text: str, now: float) -> float | None:
 
 
 def _step(text: str) -> float:
+    """The seconds of a number with its unit, which is one of `_UNITS`."""
     number = re.match(r"[\d.]+", text)
     assert number
     unit = text[number.end() :].strip().lower()
-    return float(number[0]) * next(size for words, size in _UNITS.items() if re.fullmatch(words, unit))
+    size = next(size for words, size in _UNITS.items() if re.fullmatch(words, unit))
+    return float(number[0]) * size
 
 
 def _moment(text: str) -> float | None:
@@ -115,8 +133,11 @@ def _moment(text: str) -> float | None:
 def _scaled(value: object, unit: float, now: float) -> float | None:
     """Seconds of a value in a header or field, whose plain numbers are of this unit."""
     if isinstance(value, Mapping):  # a duration of protocol buffers
-        whole, rest = _scaled(value.get("seconds"), 1.0, now), _scaled(value.get("nanos"), 1e-9, now)
-        return None if whole is None and rest is None else (whole or 0.0) + (rest or 0.0)
+        whole = _scaled(value.get("seconds"), 1.0, now)
+        rest = _scaled(value.get("nanos"), 1e-9, now)
+        if whole is None and rest is None:
+            return None
+        return (whole or 0.0) + (rest or 0.0)
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     with contextlib.suppress(ValueError):
@@ -139,6 +160,7 @@ def _items(error: object, depth: int = 0) -> Iterator[tuple[str, object]]:
 
 
 def _fields(error: object) -> Iterator[tuple[object, float]]:
+    """The values in an error that are waits by their names, each with the seconds of its unit."""
     for name, value in _items(error):
         unit = _IN_FIELDS.get(re.sub(r"[^a-z]", "", name.lower()))
         if unit is not None:
@@ -146,6 +168,7 @@ def _fields(error: object) -> Iterator[tuple[object, float]]:
 
 
 def _in_words(message: str, now: float) -> float | None:
+    """The wait by the first pattern that the words fit."""
     for pattern in _IN_WORDS:
         match = pattern.search(message)
         if match:

@@ -16,8 +16,9 @@ from dhp.core.errors import InputError
 from dhp.judge.questions import OPENING
 from dhp.llm.api import Garbled, Refused
 from dhp.llm.clients.connection import Connection, public
-from dhp.llm.clients.openai_client import FastTransport, OpenAIClient
+from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.clients.responses import Problem
+from dhp.llm.clients.transports import FastTransport
 from dhp.llm.records import Request
 from dhp.llm.settings import ModelSettings
 from dhp.plugins.decisions.servers import SYSTEM_ONE, DecisionServer, find_server
