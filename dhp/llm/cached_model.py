@@ -2,6 +2,13 @@
 
 Of each request the store is asked first. What it lacks is claimed, so that no two commands pay for the same
 call, and goes to the engine, to the model in this process, or to a filler, which may answer later.
+
+The way of a request through `CachedModel.ask`:
+
+1. `_look_up` takes some requests at a time: what is stored is an answer, the rest is claimed.
+2. `_ask_server` hands what was claimed to the engine, `_ask_by` to a model here or to a filler.
+3. `_answers` ends the claim and hands the outcome to all requests that wait for it.
+4. What another command had claimed is looked up again, round by round, until that has stored it or given up.
 """
 
 import logging
@@ -127,7 +134,7 @@ class CachedModel:
         """
         unclaimed = self.context.collects or isinstance(self.model, StoredModel)
         with Claims(None if unclaimed else self.context.store, refresh=self.context.refresh) as claims:
-            while True:
+            while True:  # a round for what other commands are asking
                 asking = _Asking(claims)
                 yield from self._ask_unclaimed(requests, asking)
                 if not asking.elsewhere:
@@ -173,11 +180,15 @@ class CachedModel:
             self.model.check()
 
     def _is_stored(self, some: Iterable[Request]) -> bool:
+        """Whether the store holds replies to any of these requests; if there are none, any of the model."""
         store, some = self.context.store, list(some)
         if store is None or self.context.refresh:
             return False
+        for request in some:
+            if len(self.missing(request)) < len(request.samples):
+                return True
         if some:
-            return any(len(self.missing(request)) < len(request.samples) for request in some)
+            return False
         return (hidden(self.model.model), self.model.endpoint) in store.models()
 
     def missing(self, request: Request) -> list[bytes]:
@@ -196,6 +207,7 @@ class CachedModel:
 
     def _from_store(self, request: Request) -> tuple[Outcomes, Request]:
         """What is known of a request, and the request for the rest."""
+        # Every request of a run passes here, also those whose replies are all stored.
         missing = self._keys(request)
         cached: dict[int, Reply | Failure] = {}
         for sample, (reply, run) in self._stored(missing, request.place).items():
@@ -245,7 +257,9 @@ class CachedModel:
     def _ask_unclaimed(self, requests: Iterable[Request], asking: "_Asking") -> Iterator[Answer]:
         """First what is stored, then what no other command is asking."""
         requests = iter(requests)
-        blocks = iter(lambda: list(islice(requests, max(1, self.context.rate_limits.concurrency // 4))), [])
+        # One transaction of claims for a block; small enough that the engine does not wait for one.
+        size = max(1, self.context.rate_limits.concurrency // 4)
+        blocks = iter(lambda: list(islice(requests, size)), [])
         looked_up = (self._look_up(block, asking) for block in blocks)
         for stored, pending in looked_up:
             yield from stored
@@ -268,6 +282,7 @@ class CachedModel:
                 stored.append((request, cached))
             elif asking.add(request, cached, left):
                 unclaimed[tuple(left.keys.values())] = left
+
         pending: list[Request] = []
         ours = asking.claims.take([*unclaimed])
         for (missing, left), is_ours in zip(unclaimed.items(), ours, strict=True):
@@ -281,6 +296,7 @@ class CachedModel:
         """The answers to all requests that waited for this one."""
         whole = all(sample in outcomes for sample in left.samples)
         replied = all(isinstance(outcome, Reply) for outcome in outcomes.values())
+        # Replies have ended their claims when they were stored; a failure has not.
         asking.claims.end([*left.keys.values()], stored=whole and replied)
         waiting = asking.waiting.pop(tuple(left.keys.values()))
         if not whole:  # as another command asks for the rest by now
@@ -300,6 +316,7 @@ class CachedModel:
                 logging.getLogger("dhp").warning("%s: %s", client.model, client.notes.pop(0))
             return self._answers(*came, asking)
 
+        # Requests are made, looked up and read here while the engine's thread calls.
         with EngineThread(engine, self.on_wait) as calls:
             for stored, pending in blocks:
                 yield from stored
@@ -365,7 +382,9 @@ class CachedModel:
         for request, cached in waiting:
             if cached or outcomes:
                 yield self._answer(request, cached, left.keys, outcomes)
-        rest = left.left({sample: key for sample, key in left.keys.items() if sample not in outcomes})
+        unanswered = {sample: key for sample, key in left.keys.items() if sample not in outcomes}
+        rest = left.left(unanswered)
+        # They wait on without what was stored, which they have been handed.
         asking.waiting[tuple(rest.keys.values())] = [(request, {}) for request, _ in waiting]
         left_over.append(rest)
 
@@ -449,7 +468,7 @@ def asked_steps(model: CachedModel, requests: Sequence[Request], otherwise: str)
     Raises `InputError` if an answer holds no whole list of steps, with `otherwise` as what is allowed
     instead, and `StoppedEarly` if there is no answer; other errors as `CachedModel.ask`.
     """
-    by_metric = {}
+    by_tag: dict[str, list[str]] = {}
     cut_off: list[Request] = []
 
     def answers() -> Iterator[Answer]:
@@ -462,9 +481,9 @@ def asked_steps(model: CachedModel, requests: Sequence[Request], otherwise: str)
 
     for request, outcomes in answers():
         outcome, steps = outcomes[0], []
+        place = f"{model.model.model}: {request.place}"
         if isinstance(outcome, Failure) and outcome.passing:
-            why = f"{model.model.model}: {request.place}: {outcome.reason}"
-            raise StoppedEarly(f"{why}; repeat the command to resume")
+            raise StoppedEarly(f"{place}: {outcome.reason}; repeat the command to resume")
         if isinstance(outcome, Failure):
             why = outcome.reason
         elif outcome.finish in FINISHES:
@@ -472,8 +491,8 @@ def asked_steps(model: CachedModel, requests: Sequence[Request], otherwise: str)
         else:
             why, steps = "the answer is not a list of steps", numbered_steps(outcome.text)
         if not steps:
-            place = f"{model.model.model}: {request.place}"
             raise InputError(f"{place}: {why}; allowed: {otherwise}")
-        by_metric[str(request.tag)] = steps
+        by_tag[str(request.tag)] = steps
+
     tags = [str(request.tag) for request in requests]
-    return {tag: by_metric[tag] for tag in tags if tag in by_metric}
+    return {tag: by_tag[tag] for tag in tags if tag in by_tag}

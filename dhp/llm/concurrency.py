@@ -24,11 +24,12 @@ class AdaptiveConcurrency:
         self._limit = max(1.0, most / 2)
         self._in_flight = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
-        self._round = 0
+        self._round = 0  # grows with each trouble
         self._troubled = False
 
     async def start(self) -> int:
         """Wait for a place; returns the round, to be given back at the end."""
+        # Again after each turn: the limit may have been halved, or another one have taken the place.
         while self._in_flight >= int(self._limit):
             turn = asyncio.get_running_loop().create_future()
             self._waiting.append(turn)
@@ -54,6 +55,7 @@ class AdaptiveConcurrency:
         self._wake()
 
     def _wake(self) -> None:
+        """Give free places to those that wait longest."""
         free = int(self._limit) - self._in_flight
         while self._waiting and free > 0:
             turn = self._waiting.popleft()
@@ -66,8 +68,9 @@ class RateLimit:
     """Spreads calls evenly so that a number of units a minute is not passed."""
 
     def __init__(self, per_minute: float | None) -> None:
-        self._seconds = 60 / per_minute if per_minute else 0.0
+        self._seconds = 60 / per_minute if per_minute else 0.0  # between two units
         self._next = 0.0
+        """When the next one may begin."""
 
     async def take(self, units: float = 1) -> None:
         """Wait for one's turn and use `units`."""

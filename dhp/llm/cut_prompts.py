@@ -17,7 +17,7 @@ _CHARACTERS = 10.0
 """Characters a token beyond which a prompt was not read whole: real texts have at most 6."""
 _PROMPTS = 5
 """Prompts with so many characters a token, and none with fewer, that are no accident."""
-_REPEATED = re.compile(r"(\W)\1+")
+_REPEATED = re.compile(r"(\W)\1+")  # "-----", blank lines
 _REMEDY = (
     "its context is too short for them: raise it at the server (Ollama: OLLAMA_CONTEXT_LENGTH or num_ctx; "
     "llama.cpp: -c; LM Studio: context length), then repeat the command with `refresh`, or leave long "
@@ -41,9 +41,11 @@ class CutPrompts:
         self._lengths: list[float] = []
         """Estimated tokens of the prompts with the largest count, one for each different length."""
         self._ends = (0.0, 0.0)
+        """The least and the most of these."""
         self._longest_below = 0.0
         """Estimated tokens of the longest prompt with a smaller count."""
         self._sparse: set[int] = set()
+        """Hashes of the prompts with too few tokens for their characters."""
         self._whole = False
         """Whether any long prompt was read whole."""
         self._done = False
@@ -69,6 +71,7 @@ class CutPrompts:
         return message
 
     def _count(self, estimate: float, tokens: int) -> None:
+        """Note the length of a prompt if it has the largest count so far, or the one below."""
         if tokens > self._most:
             self._longest_below = max(self._longest_below, self._ends[1])
             self._most, self._lengths, self._ends = tokens, [estimate], (estimate, estimate)
@@ -76,12 +79,18 @@ class CutPrompts:
             self._longest_below = max(self._longest_below, estimate)
         else:
             self._ends = min(self._ends[0], estimate), max(self._ends[1], estimate)
-            if len(self._lengths) < _LENGTHS and all(
-                max(one, estimate) >= _STEP * min(one, estimate) for one in self._lengths
-            ):
+            if len(self._lengths) < _LENGTHS and self._is_new_length(estimate):
                 self._lengths.append(estimate)
 
+    def _is_new_length(self, estimate: float) -> bool:
+        for one in self._lengths:
+            shorter, longer = sorted((one, estimate))
+            if longer < _STEP * shorter:
+                return False
+        return True
+
     def _weigh(self, text: str, tokens: int) -> None:
+        """Note a prompt with too few tokens for its characters; one with enough clears the server."""
         if len(text) > _CHARACTERS * tokens:
             plain = _REPEATED.sub(r"\1", text)  # rows of spaces or lines are few tokens
             if len(plain) > _CHARACTERS * tokens:
@@ -93,6 +102,7 @@ class CutPrompts:
     def _fault(self) -> str:
         """What shows that prompts are cut; empty if nothing does."""
         shortest, longest = self._ends
+        # The longest is much longer than others of the same count, and than all of a smaller one.
         if len(self._lengths) >= _LENGTHS and longest >= _SPREAD * max(shortest, self._longest_below):
             return (
                 f"it counts {self._most:,} tokens for prompts of about {shortest:,.0f} as for such of about "

@@ -3,6 +3,18 @@
 `EngineThread` runs an event loop beside ordinary code; its `Workers` take requests from a queue, call under
 the limits of rate and money, and write replies to the store before they hand them over. What makes all
 further calls pointless (a wrong key, an empty account) ends all of them.
+
+One request goes through `outcomes` (until all its samples have an outcome), `_ask` (the very first call goes
+alone), `_persist` (tries again what may pass), `_call` (waits for its turn) and `_complete` (pays, stores).
+Exceptions of `dhp.llm.api` say what became of a call. Whether a fault is the request's, the server's or the
+account's is told by what else is answered:
+
+- nothing yet: a few tries, or a few requests, and the run ends with the server's words;
+- others: the request fails alone, unless many in a row do and one that was answered before fails, too.
+
+Waking a thread and a transaction have their price, which counts where a local server answers in milliseconds.
+So requests are handed over in groups, and all that comes in one turn of the loop is stored and passed on
+together.
 """
 
 import asyncio
@@ -13,6 +25,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from dhp.core.errors import DhpError, InputError, StoppedEarly
 from dhp.llm.api import Client, Filtered, Garbled, Refused, Rejected, Retry, TooLong, Unreachable
@@ -82,8 +95,10 @@ class Workers:
         self._calls = RateLimit(engine.rate_limits.calls_per_minute)
         self._tokens = RateLimit(engine.rate_limits.tokens_per_minute)
         self._waiting: list[tuple[list[tuple[object, ...]], asyncio.Future[None]]] = []
+        """Rows for the store, and who waits for them to be there."""
         self._in_flight = 0
         self._closing = False
+        """Whether no further call may start."""
         self._first = asyncio.Lock()
         self._failed_in_a_row = 0
         self._most_in_a_row = _FAILED_IN_A_ROW
@@ -122,7 +137,8 @@ class Workers:
         """
         outcomes: dict[int, Reply | Failure] = {}
         left = request.samples
-        while left:  # a server may give fewer samples than were asked for
+        # A server may give fewer samples than were asked for: the others are asked for again.
+        while left:
             try:
                 came = await self._ask(request, left)
             except TakenOver:
@@ -158,6 +174,7 @@ class Workers:
                 return [await self._failed(str(e), request, refused=refused)] * len(wanted)
             except Retry as e:
                 last = tries > engine.rate_limits.retries
+                # Nobody should wait for all tries at an address that has never answered.
                 if not engine.answered:
                     self._check_first(e, tries, last)
                 elif last:
@@ -262,6 +279,7 @@ class Workers:
         try:
             await self._calls.take()
             await self._tokens.take(request.tokens + most)
+            # Much may have happened while it waited: the run may have ended, another command made the call.
             if self._closing:
                 raise asyncio.CancelledError
             if not self._engine.holds([request.keys[s] for s in wanted if s in request.keys]):
@@ -291,13 +309,14 @@ class Workers:
             replies = await self._engine.client.complete(request, wanted)
             self._engine.seconds.append(time.monotonic() - began)
             if keep:
-                await self._store(request, wanted, replies)
+                await self._store(request, wanted, replies)  # in flight until it is stored
         finally:
             self._in_flight -= 1
             budget.settle(reserved, replies)
         return replies
 
     async def _store(self, request: Request, wanted: tuple[int, ...], replies: Sequence[Reply]) -> None:
+        """Wait until replies are stored, with all others of this turn of the loop."""
         engine = self._engine
         if engine.store is None or not replies:
             return
@@ -316,8 +335,8 @@ class Workers:
         assert self._engine.store is not None
         failure = None
         try:
-            came = [row for several, _ in waiting for row in several]
-            self._engine.store.add(came, replace=self._engine.refresh)
+            came = chain.from_iterable(of_request for of_request, _ in waiting)
+            self._engine.store.add([*came], replace=self._engine.refresh)
         except Exception as e:  # noqa: BLE001  whoever waits raises it
             failure = e
         for _, written in waiting:
@@ -402,6 +421,7 @@ class EngineThread:
         return self._next.popleft()
 
     def _hand_over(self) -> None:
+        """Give the gathered requests to the loop."""
         requests, self._handed = self._handed, []
         if self._loop is not None:
             with contextlib.suppress(RuntimeError):  # the loop has ended: `wait` says why
@@ -412,6 +432,7 @@ class EngineThread:
             self._requests.put_nowait(request)
 
     def _done(self, request: Request, outcomes: Outcomes) -> None:
+        """Gather what came of a request; called in the loop."""
         if not self._came:
             asyncio.get_running_loop().call_soon(self._pass_on)
         self._came.append((request, outcomes))
@@ -438,21 +459,21 @@ class EngineThread:
         engine = self._engine
         await engine.client.open()
         workers = Workers(engine)
-        tasks = [
-            asyncio.create_task(workers.work(self._requests, self._done))
-            for _ in range(engine.rate_limits.concurrency)
-        ]
+        tasks = []
+        for _ in range(engine.rate_limits.concurrency):
+            tasks.append(asyncio.create_task(workers.work(self._requests, self._done)))
         stopping = asyncio.create_task(self._stop.wait())
         self._loop = asyncio.get_running_loop()
         self._opened.set()
         try:
+            # Workers go on for ever: one that ends has found that going on is pointless.
             ended, _ = await asyncio.wait([*tasks, stopping], return_when=asyncio.FIRST_COMPLETED)
             if stopping in ended:
                 await workers.finish(_LAST_SECONDS)
             for task in ended - {stopping}:
                 if not task.cancelled():
                     await workers.finish()
-                    task.result()
+                    task.result()  # raises what it found
         finally:
             for task in (*tasks, stopping):
                 task.cancel()

@@ -176,6 +176,7 @@ def _counted(
         counts.samples += len(request.samples)
         if not left:
             continue
+
         if len(counts.first) < _MEASURED:
             counts.first.append(request)
         length, longest = count(request.text), request.params.max_tokens
@@ -185,6 +186,8 @@ def _counted(
         counts.tokens_single += length * left
         counts.most += longest * left
         counts.written += longest * (left if request.params.temperature != 0 else 1)
+
+        # The second request holds the first one with its answer, and a prompt of its own.
         prompt = short(request)
         if prompt:
             calls, sent, answered = counts.again
@@ -231,8 +234,12 @@ def _local_rate(
     fitting = [request for request in first if not model.misfit(request)]
     limit = (_SECONDS - measured.seconds) / 2
     speed = measured.speeds.get(model.model)
+    takes = 0.0
+    if fitting and speed is not None:
+        takes = speed.answering(*_shape(model, fitting)) * len(fitting)
+
     count = 0
-    if fitting and (speed is None or speed.answering(*_shape(model, fitting)) * len(fitting) <= limit):
+    if fitting and (speed is None or takes <= limit):
         speed, count = _speed(model, fitting, limit, measured)
         measured.speeds.setdefault(model.model, speed)  # the first one had the most time
     if speed is None or not prompts:
@@ -246,8 +253,9 @@ def _local_rate(
 
 def _shape(model: LocalModel, some: Sequence[Request]) -> tuple[float, float]:
     """Mean tokens of a prompt, and of an answer that is cut for measuring."""
-    prompts = (model.count_tokens(request.text) for request in some)
-    return fmean(prompts), fmean(min(request.params.max_tokens, _TOKENS) for request in some)
+    prompts = [model.count_tokens(request.text) for request in some]
+    answers = [min(request.params.max_tokens, _TOKENS) for request in some]
+    return fmean(prompts), fmean(answers)
 
 
 def _speed(
@@ -260,19 +268,29 @@ def _speed(
 
     def seconds(some: Sequence[Request], most: int) -> tuple[float, int]:
         """Time, and tokens of the answers."""
-        cut = [replace(r, params=replace(r.params, max_tokens=min(most, r.params.max_tokens))) for r in some]
+        cut = []
+        for request in some:
+            params = replace(request.params, max_tokens=min(most, request.params.max_tokens))
+            cut.append(replace(request, params=params))
+        tokens = 0
         began = time.perf_counter()
-        replies = [reply for _, outcomes in model.answer(cut) for reply in outcomes.values()]
-        tokens = sum(reply.completion_tokens for reply in replies if isinstance(reply, Reply))
+        for _, outcomes in model.answer(cut):
+            for reply in outcomes.values():
+                tokens += reply.completion_tokens if isinstance(reply, Reply) else 0
         return time.perf_counter() - began, tokens
 
+    # Many tokens from a short prompt are the time of answering, one token from a long prompt that of reading.
     short = replace(requests[0], prompt="Count from 1 to 20.", before=())
     seconds([short], 1)  # loads it
     answering, tokens = seconds([short], _TOKENS)
     reading, _ = seconds(requests[:1], 1)
     measured.seconds += answering + reading
-    speed = Speed(reading / max(_shape(model, requests[:1])[0], 1), answering / max(tokens, 1))
-    count = int(min(len(requests), (limit - answering - reading) / speed.answering(*_shape(model, requests))))
+    length, _ = _shape(model, requests[:1])
+    speed = Speed(reading / max(length, 1), answering / max(tokens, 1))
+
+    # As many together as the rest of the time allows, by what is known now.
+    each = speed.answering(*_shape(model, requests))
+    count = int(min(len(requests), (limit - answering - reading) / each))
     if count < 2:
         return speed, 1
     # Prompts that are answered at once share the time of each token.

@@ -32,6 +32,7 @@ def answered(
 
     Samples that `answer` leaves out have failed. Raises `StoppedEarly` at a limit.
     """
+    # By identity: two requests may be equal, and a hash of a whole prompt takes time.
     reserved: dict[int, tuple[float, float]] = {}
 
     def within_budget() -> Iterator[Request]:

@@ -1,6 +1,6 @@
 """Rate limits, prices and limits of a run, and what it has used of them."""
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 
 from dhp.core.checks import Checked
 from dhp.core.errors import InputError, StoppedEarly
@@ -105,8 +105,9 @@ class Usage:
     @property
     def lasting(self) -> dict[str, int]:
         """The counts that do not depend on how often the run was interrupted."""
-        passing = ("retries", "failed")
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in passing}
+        counts = asdict(self)
+        del counts["retries"], counts["failed"]
+        return counts
 
     def cost(self, prices: Prices) -> float | None:
         """Cost of all tokens, also of cached replies; None without prices."""
@@ -115,7 +116,8 @@ class Usage:
 
     def since(self, before: "Usage") -> "Usage":
         """What was added after `before`."""
-        return Usage(*(getattr(self, f.name) - getattr(before, f.name) for f in fields(self)))
+        earlier = asdict(before)
+        return Usage(**{name: count - earlier[name] for name, count in asdict(self).items()})
 
 
 class Budget:
@@ -125,8 +127,8 @@ class Budget:
         self.prices = prices or Prices()
         self._limits = limits or Limits()
         self._calls = 0
-        self._prompt = self._completion = 0.0
-        self._done = 0
+        self._prompt = self._completion = 0.0  # tokens of the calls that have come back
+        self._done = 0  # calls that have come back
         self._reserved_prompt = self._reserved_completion = 0.0
 
     def reserve(self, prompt_tokens: float, most_completion_tokens: float) -> tuple[float, float]:
@@ -134,6 +136,7 @@ class Budget:
 
         Raises `StoppedEarly` if the call would pass a limit.
         """
+        # An answer is taken to be as long as those so far, at first as long as it may be.
         mean = self._completion / self._done if self._done else most_completion_tokens
         amount = prompt_tokens, min(mean, most_completion_tokens)
         prompt = self._prompt + self._reserved_prompt + amount[0]
@@ -147,6 +150,7 @@ class Budget:
         return amount
 
     def _check(self, name: str, used: float, most: float | None) -> None:
+        """Raise `StoppedEarly` if a limit is passed."""
         if most is not None and used > most:
             raise StoppedEarly(f"stopped at {name} {most:g}; repeat the command to resume")
 

@@ -39,6 +39,7 @@ def listed_prices(model: str, endpoint: str, *, discounted: bool = False) -> tup
     provider, _, name = model.partition("/")
     host = urlsplit(endpoint).hostname or ""
     if provider == "litellm":
+        # Their table has some models with the provider before the name, some without.
         ours, theirs = name, [name, name.partition("/")[2]]
     elif host in _PROVIDERS:
         owner, prefix = _PROVIDERS[host]
@@ -47,21 +48,26 @@ def listed_prices(model: str, endpoint: str, *, discounted: bool = False) -> tup
         ours, theirs = f"{owner}/{name}", [prefix + name]
     else:
         return Prices(), ""
+
     version, table = _of_litellm()
-    entry: dict[str, Any] = next((table[key] for key in theirs if key in table), {})
-    source = f"litellm {version}"
+    source, unit = f"litellm {version}", "US dollars per million tokens"
+    entry: dict[str, Any] = {}
+    for key in theirs:
+        if key in table:
+            entry = table[key]
+            break
     if provider == "decisions":
         asked = _per_million(entry, "_decisions") or _per_million(entry, "")
         if asked is None:
             return Prices(), ""
-        return asked, f"{source}: {_words(asked)} US dollars per million tokens"
-    direct, batch = (_per_million(entry, suffix) for suffix in ("", "_batches"))
+        return asked, f"{source}: {_words(asked)} {unit}"
+
+    direct, batch = _per_million(entry, ""), _per_million(entry, "_batches")
     if direct is None:
         source = f"the list of {_DATE}"
         direct, batch = _bundled().get(ours, (None, None))
     if direct is None:
         return Prices(), ""
-    unit = "US dollars per million tokens"
     if batch is None:
         note = ", by batch not listed" if discounted else ""
         return direct, f"{source}: {_words(direct)} {unit}{note}"
@@ -71,9 +77,14 @@ def listed_prices(model: str, endpoint: str, *, discounted: bool = False) -> tup
 
 
 def _per_million(entry: dict[str, Any], suffix: str) -> Prices | None:
-    costs = (entry.get(f"{side}_cost_per_token{suffix}") for side in ("input", "output"))
-    prices = [round(cost * PER, 6) for cost in costs if isinstance(cost, int | float)]
-    return Prices(*prices) if len(prices) == 2 else None
+    """The prices of an entry of litellm's table under names with this ending; None if it lacks one."""
+    prices = []
+    for side in ("input", "output"):
+        cost = entry.get(f"{side}_cost_per_token{suffix}")
+        if not isinstance(cost, int | float):
+            return None
+        prices.append(round(cost * PER, 6))  # 0.00000015 times a million is not exact
+    return Prices(*prices)
 
 
 def _words(prices: Prices) -> str:

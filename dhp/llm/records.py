@@ -137,9 +137,10 @@ class Reply:
 
 def _repeat_a_secret(positions: Sequence[Position]) -> bool:
     """Whether the tokens of an answer, one after the other or by themselves, hold a secret."""
-    tokens = [token for position in positions for token, _ in position.alternatives]
-    chosen = "".join(position.chosen for position in positions)
-    return any(hidden(text) != text for text in (chosen, *tokens))
+    texts = ["".join(position.chosen for position in positions)]
+    for position in positions:
+        texts += [token for token, _ in position.alternatives]
+    return any(hidden(text) != text for text in texts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,9 @@ def read_fields(pairs: Sequence[str]) -> dict[str, object]:
     return values
 
 
+# Rules of `ModelSettings`: what is wrong with a combination of settings; None if nothing is.
+
+
 def _no_reserved_field(settings: "ModelSettings") -> str | None:
     for name in settings.body:
         if name in _OWN_FIELDS:
@@ -204,6 +207,7 @@ class ModelSettings(Checked):
             For an unknown provider, an empty name, or what the model itself cannot do with these settings.
         """
         if model not in context.opened:
+            # Before, so that nothing is loaded in vain; and after, when its address is known.
             if context.filler is not None:
                 context.filler.check(model)
             opened = context.opened[model] = self._open(model)
@@ -233,5 +237,6 @@ class ModelSettings(Checked):
             return OpenAIClient(
                 name, self.base_url, timeout=self.timeout, transport=self.transport, provider=provider
             )
+        # A provider of a plug-in: called with the name and the settings, it may take any of them.
         opened: Client | LocalModel = load_target(offered("models")[provider])(name, self)
         return opened

@@ -2,6 +2,14 @@
 
 A reply has the hash of all that decided it as its key. Every reply is committed when it comes; a checksum
 in the row finds what was damaged later, which is asked again.
+
+Several threads and processes use one file. Each thread has a connection of its own, as those of SQLite belong
+to a thread. With the write-ahead log readers and a writer do not wait for each other, and a commit need not
+wait for the disk: a kill of the process loses none. A power cut could lose the last ones, so one commit in
+every tenth of a second is synced, with all before it.
+
+Tables: `replies`; `claims`, of calls that a process is about to make (`dhp.llm.claims`); `held`, for what
+answers later (batches); `set_aside`, damaged replies.
 """
 
 import functools
@@ -30,6 +38,7 @@ NOT_STORED = "not in the recording"
 _ENDINGS = ("", "-wal", "-shm", "-journal")
 """Of the files that SQLite keeps beside each other."""
 _SCHEMA = 3
+"""Version 2 added checksums, 3 the name of the model that answered; both are added to an earlier file."""
 _BUSY_SECONDS = 60.0
 """How long another process may keep the file locked before that is a fault."""
 _UNSYNCED_SECONDS = 0.1
@@ -104,6 +113,7 @@ class Store:
         return sqlite3.connect(address, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
 
     def _read(self) -> sqlite3.Connection:
+        """A connection that changes nothing."""
         connection = self._connect("mode=ro")
         try:
             connection.execute("SELECT 1 FROM sqlite_master")
@@ -112,6 +122,7 @@ class Store:
         return connection
 
     def _open(self) -> sqlite3.Connection:
+        """A connection to the file, which is made or brought up to this version."""
         make_folder(self._file.parent)
         for ending in _ENDINGS:
             check_place(self._file.with_name(f"{self._file.name}{ending}"))
@@ -124,6 +135,7 @@ class Store:
                 raise sqlite3.OperationalError("its file system takes no write-ahead log")
             time.sleep(0.01)
         connection.execute("PRAGMA synchronous=NORMAL")
+
         version = _version(connection)
         if version > _SCHEMA:
             raise sqlite3.DatabaseError(f"was written by another version of dhp (schema {version})")
@@ -172,6 +184,7 @@ class Store:
         return replies
 
     def _set_aside(self, damaged: Sequence[bytes], place: str) -> None:
+        """Say that replies are damaged and keep them apart, so that they are asked again."""
         logging.getLogger("dhp").warning(
             "store %s: %d stored replies%s are damaged, as their checksums say: %s",
             self.path,
@@ -261,8 +274,12 @@ class MemoryStore(Store):
 
     def find(self, keys: Mapping[int, bytes], place: str = "") -> dict[int, tuple[Reply, str]]:
         """See `Store`."""
-        stored = {sample: _stored(self._rows[key]) for sample, key in keys.items() if key in self._rows}
-        return {sample: reply for sample, reply in stored.items() if reply}
+        replies = {}
+        for sample, key in keys.items():
+            stored = _stored(self._rows[key]) if key in self._rows else None
+            if stored:
+                replies[sample] = stored
+        return replies
 
     def add(self, rows: Sequence[tuple[object, ...]], *, replace: bool = False) -> None:
         """See `Store`."""
@@ -297,8 +314,10 @@ def _logs_ahead(connection: sqlite3.Connection) -> bool:
 def _bring_up(connection: sqlite3.Connection) -> None:
     """Add the columns that a store of an earlier version lacks, unless another process has done so."""
     version = _version(connection)
+    if not 0 < version < _SCHEMA:  # 0: new
+        return
     tables = connection.execute("SELECT name FROM sqlite_master WHERE name IN ('replies', 'set_aside')")
-    for (table,) in tables.fetchall() if 0 < version < _SCHEMA else ():
+    for (table,) in tables.fetchall():
         if version == 1:
             connection.execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER")
         connection.execute(f"ALTER TABLE {table} ADD COLUMN answered_by TEXT")
@@ -334,14 +353,15 @@ def rows(
     keys: Mapping[int, bytes], model: str, endpoint: str, outcomes: Outcomes, run: str
 ) -> list[tuple[object, ...]]:
     """The replies among the outcomes of samples as rows of the table; `keys` are those of the samples."""
-    return [
-        _row(keys[sample], model, endpoint, sample, outcome, run)
-        for sample, outcome in outcomes.items()
-        if isinstance(outcome, Reply)
-    ]
+    of_replies = []
+    for sample, outcome in outcomes.items():
+        if isinstance(outcome, Reply):
+            of_replies.append(_row(keys[sample], model, endpoint, sample, outcome, run))
+    return of_replies
 
 
 def _row(key: bytes, model: str, endpoint: str, sample: int, reply: Reply, run: str) -> tuple[object, ...]:
+    """A reply as the table has it, with its checksum."""
     positions = None
     if reply.positions is not None:
         positions = json.dumps([[p.chosen, p.alternatives] for p in reply.positions])
@@ -362,6 +382,7 @@ def _row(key: bytes, model: str, endpoint: str, sample: int, reply: Reply, run: 
 
 
 def _encodable(text: str) -> str:
+    """The text with `?` in place of what UTF-8 cannot hold, as half a pair of surrogates."""
     return text if text.isascii() else text.encode(errors="replace").decode()
 
 
@@ -375,6 +396,7 @@ def _stored(row: tuple[Any, ...]) -> tuple[Reply, str] | None:
     if checksum is not None and checksum != _checksum(tuple(checked)):
         return None
     text, finish, prompt_tokens, completion_tokens, calls, positions, run = checked[4:]
+    # SQLite stores any type in any column. Rows of version 1 have no checksum that would show it.
     counts, texts = (prompt_tokens, completion_tokens, calls), (text, finish, run)
     if not all(isinstance(n, int) for n in counts) or not all(isinstance(t, str) for t in texts):
         return None
@@ -391,7 +413,8 @@ def _positions(text: str) -> tuple[Position, ...]:
     positions = []
     for chosen, alternatives in json.loads(text):
         tops = tuple((token, float(logprob)) for token, logprob in alternatives)
-        if not all(isinstance(token, str) for token in (chosen, *(token for token, _ in tops))):
+        tokens = [chosen, *(token for token, _ in tops)]
+        if not all(isinstance(token, str) for token in tokens):
             raise TypeError("a token is no text")
         positions.append(Position(chosen, tops))
     return tuple(positions)

@@ -34,10 +34,15 @@ def stored_model(store: Store, model: str | None = None) -> StoredModel:
     several models, or not of this one.
     """
     models = store.models()
-    names = [f"{name} at {endpoint}" if name == model else name for name, endpoint in models]
     if not models:
         raise InputError(f"{store.path}: holds no replies")
-    fitting = [pair for pair in models if model in (None, pair[0], f"{pair[0]} at {pair[1]}")]
+
+    names, fitting = [], []
+    for name, endpoint in models:
+        whole = f"{name} at {endpoint}"  # by which one of several servers is chosen
+        names.append(whole if name == model else name)
+        if model in (None, name, whole):
+            fitting.append((name, endpoint))
     if model is not None and not fitting:
         raise InputError(f"{store.path}: no replies of '{model}'; {suggest(model, names)}")
     if len(fitting) > 1:
