@@ -67,7 +67,7 @@ def test_newer_versions_are_refused_and_left_alone(store: Path, tmp_path: Path) 
     connection.execute("PRAGMA user_version=99")
     connection.close()
     before = store.read_bytes()
-    with pytest.raises(InputError, match="99"):
+    with pytest.raises(InputError, match=r"another version of dhp \(schema 99\)"):
         Store(store).find(keys("openai/stub", "here", ASKED))
     assert store.read_bytes()[100:] == before[100:]
     (tmp_path / "run").mkdir()

@@ -146,6 +146,10 @@ def test_waits_in_words(message: str, wait: float | None) -> None:
         ({"retry-after-ms": "3600000"}, 3600),
         ({"Retry-After": "Fri, 15 Jan 2027 09:00:00 GMT"}, 3600),
         ({"Retry-After": "1800000060"}, 60),
+        ({"Retry-After": "2.5"}, 2.5),
+        ({"Retry-After": "-3"}, 0),
+        ({"Retry-After": "soon"}, None),
+        ({"Retry-After": ""}, None),
         ({"x-ratelimit-reset-requests": "6m0s", "x-ratelimit-remaining-requests": "0"}, 360),
         ({"x-ratelimit-reset-requests": "6m0s", "x-ratelimit-reset-tokens": "2s"}, 2),
         (

@@ -1,12 +1,9 @@
 """How many calls at once, and how long to wait."""
 
 import asyncio
-import email.utils
-import time
 
 import pytest
 
-from dhp.llm.clients.responses import Problem
 from dhp.llm.concurrency import AdaptiveConcurrency, backoff
 
 
@@ -69,16 +66,6 @@ def test_a_cancelled_waiter_leaves_its_turn_to_the_next() -> None:
         assert await asyncio.wait_for(second, 1) == held
 
     asyncio.run(story())
-
-
-def test_retry_after_as_seconds_or_as_a_date() -> None:
-    def asked(wait: str) -> float | None:
-        return Problem(429, "", "", "", {"Retry-After": wait}).retry_after
-
-    assert asked("2.5") == 2.5
-    assert asked("-3") == 0
-    assert 25 < asked(email.utils.formatdate(time.time() + 30, usegmt=True)) <= 30
-    assert asked("") is asked("soon") is Problem(429, "", "", "").retry_after is None
 
 
 @pytest.mark.parametrize("attempt", [1, 3, 20])

@@ -72,18 +72,7 @@ def test_prompts_of_one_length_with_far_too_few_tokens_are_cut() -> None:
         # Rows of spaces are few tokens.
         (lambda request: len(request.text.split()), prompts([30_000] * 20, f"word{' ' * 40}"), 0),
     ],
-    ids=[
-        "english",
-        "chinese too",
-        "digits too",
-        "none",
-        "nine",
-        "hundred",
-        "short",
-        "cached",
-        "secretly",
-        "spaces",
-    ],
+    ids="english chinese-too digits-too none nine hundred short cached secretly spaces".split(),
 )
 def test_honest_counts_and_none_are_not_taken_for_cut_prompts(
     counts: Callable[[Request], int], texts: Sequence[Request], cached: int
@@ -91,13 +80,15 @@ def test_honest_counts_and_none_are_not_taken_for_cut_prompts(
     assert found(texts, counts, cached) is None
 
 
+def cuts(call: Call) -> object:
+    """The answer of a server that cuts prompts at 2,048 tokens."""
+    count = min(2048, len(call.body["messages"][0]["content"]) // 4)
+    return reply("4", usage={"prompt_tokens": count, "completion_tokens": 1})
+
+
 @pytest.mark.parametrize("transport", ["fast", "sdk"])
 def test_a_run_stops_where_the_first_prompts_are_cut(transport: str, tmp_path: Path) -> None:
-    def says(call: Call) -> object:
-        count = min(2048, len(call.body["messages"][0]["content"]) // 4)
-        return reply("4", usage={"prompt_tokens": count, "completion_tokens": 1})
-
-    with scripted_server(says) as server:
+    with scripted_server(cuts) as server:
         asked = cached_model(f"{server.url}/v1", tmp_path / "s.sqlite", concurrency=4, transport=transport)
         with pytest.raises(StoppedEarly, match=r"the server cuts prompts in silence .*num_ctx"):
             answered(asked, prompts([12_000 + 2000 * (i % 10) for i in range(300)]))
@@ -106,11 +97,7 @@ def test_a_run_stops_where_the_first_prompts_are_cut(transport: str, tmp_path: P
 
 @pytest.mark.slow
 def test_later_it_is_said_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    def says(call: Call) -> object:
-        count = min(2048, len(call.body["messages"][0]["content"]) // 4)
-        return reply("4", usage={"prompt_tokens": count, "completion_tokens": 1})
-
-    with scripted_server(says) as server:
+    with scripted_server(cuts) as server:
         asked = cached_model(f"{server.url}/v1", tmp_path / "s.sqlite", concurrency=1)
         lengths = [*[2000] * 30, *(12_000 + 2000 * (i % 10) for i in range(30))]
         assert len(answered(asked, prompts(lengths))) == 60

@@ -83,21 +83,16 @@ def test_unlike_runs_are_refused_and_the_difference_is_named(
 def test_faults_are_one_line(runs: Path, tmp_path: Path) -> None:
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "results.json").write_text("{")
-    (tmp_path / "old").mkdir()
-    (tmp_path / "old" / "results.json").write_text('{"schema": "dhp.results/0"}')
     shutil.copytree(runs / "good", tmp_path / "copy")
     for folders, message in (
-        (["nowhere"], "nowhere: holds no run"),
         ([tmp_path / "broken"], "broken JSON"),
-        ([tmp_path / "old"], "is not a results file of this version; allowed: schema dhp.results/3"),
         ([runs / "good"], "has one judge only; must have two or more"),
         ([runs / "good", tmp_path / "copy"], "duplicate judge 'mock/ideal'"),
     ):
         with pytest.raises(InputError, match=message):
             compare(*folders)  # type: ignore[arg-type]
     both = [runs / "good", runs / "noisy"]
-    refused = "`allow` 'dataset': would compare what cannot be; allowed: protocol, metrics"
-    with pytest.raises(InputError, match=refused):
+    with pytest.raises(InputError, match="`allow` 'dataset'"):
         compare(*both, allow=["dataset"])
     with pytest.raises(InputError, match="`resamples` 0: must be 1 or more"):
         compare(*both, resamples=0)
@@ -110,14 +105,8 @@ def test_protocols_are_compared_on_purpose(tmp_path: Path) -> None:
     with stub_server() as url:
         settings = dhp.ModelSettings(base_url=url, cache=tmp_path / "cache")
         for name in ("dhp", "stars"):
-            dhp.run(
-                "openai/stub",
-                "mini/answer_equivalence",
-                n=5,
-                protocol=name,
-                settings=settings,
-                out=tmp_path / name,
-            )
+            way = {"n": 5, "protocol": name, "settings": settings}
+            dhp.run("openai/stub", "mini/answer_equivalence", out=tmp_path / name, **way)
     folders = [tmp_path / "dhp", tmp_path / "stars"]
     with pytest.raises(InputError, match=r"protocol differs, .* or `allow` protocol to compare protocols"):
         compare(*folders)
@@ -130,12 +119,7 @@ def test_a_variant_that_applies_to_no_example_is_no_obstacle(tmp_path: Path) -> 
     texts = [{"id": str(i), "source": "It rained all day.", "output": "Rain."} for i in range(6)]
     (tmp_path / "short.jsonl").write_text("\n".join(map(json.dumps, texts)))
     for name, model in (("a", "mock/ideal"), ("b", "mock/lenient")):
-        (result,) = dhp.run(
-            model,
-            str(tmp_path / "short.jsonl"),
-            suite="summeval",
-            out=tmp_path / name,
-        )
+        (result,) = dhp.run(model, str(tmp_path / "short.jsonl"), suite="summeval", out=tmp_path / name)
         assert result.left_out
         assert all(v.not_applicable < 6 for v in (*result.variants, *result.probes)), "it is no kind"
     (found,) = compare(tmp_path / "a", tmp_path / "b", resamples=20)
@@ -144,26 +128,11 @@ def test_a_variant_that_applies_to_no_example_is_no_obstacle(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("choice", "message"),
-    [
-        ({"doses": (5, 10)}, "a run with `doses` compares with no other; allowed: runs without it"),
-    ],
-)
-def test_figures_that_mean_something_else_are_refused(
-    tmp_path: Path, choice: dict[str, object], message: str
-) -> None:
+def test_averages_over_doses_compare_with_no_other_run(tmp_path: Path) -> None:
     folders = [tmp_path / "one", tmp_path / "two"]
     for samples, folder in enumerate(folders, 1):
-        dhp.run(
-            f"mock/ideal?samples={samples}",
-            "mini/story_cloze",
-            out=folder,
-            **choice,  # type: ignore[arg-type]
-        )
-    signed = [read_run(folder).results[0].signed for folder in folders]
-    assert signed[0].n == signed[1].n, "the same course"
-    with pytest.raises(InputError, match=message):
+        dhp.run(f"mock/ideal?samples={samples}", DATASET, doses=(5, 10), out=folder)
+    with pytest.raises(InputError, match="a run with `doses` compares with no other"):
         compare(*folders)
 
 
@@ -171,12 +140,7 @@ def test_figures_that_mean_something_else_are_refused(
 def test_many_judges_can_still_be_told_apart(tmp_path: Path) -> None:
     """105 pairs: with 2,000 resamples the smallest adjusted p would be 105 / 2,001 = 0.052."""
     for name, model in (("good", "mock/ideal"), ("floor", "baseline/random")):
-        dhp.run(
-            model,
-            DATASET,
-            metrics=["fluency"],
-            out=tmp_path / name,
-        )
+        dhp.run(model, DATASET, metrics=["fluency"], out=tmp_path / name)
     (good,), (floor,) = (read_run(tmp_path / name).rated for name in ("good", "floor"))
     poor = [replace(floor, result=replace(floor.result, model=f"poor {i}")) for i in range(14)]
     scores = compare_rated({DATASET: [good, *poor]})[0].scores
@@ -199,10 +163,7 @@ def test_a_judge_without_scores_in_a_test_is_named(runs: Path, tmp_path: Path) -
                     )
 
     dhp.run(Silent(), DATASET, out=tmp_path / "silent")
-    message = (
-        "judge 'own/silent' has no pair of scores in common with the others for metric 'fluency' of variant "
-        "'wrong_ending'; allowed: judges with scores in every test that another has"
-    )
+    message = "judge 'own/silent' has no pair of .* for metric 'fluency' of variant 'wrong_ending'"
     for folders in ([runs / "good", tmp_path / "silent"], [tmp_path / "silent", runs / "good"]):
         with pytest.raises(InputError, match=message):
             compare(*folders)
@@ -221,12 +182,7 @@ def test_a_mute_judge_compares_as_one_that_sees_nothing(runs: Path, tmp_path: Pa
 def test_a_dataset_of_one_judge_is_left_out_and_named(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    dhp.run(
-        "mock/ideal",
-        ["mini/story_cloze", "mini/wmt22_deen"],
-        n=6,
-        out=tmp_path / "a",
-    )
+    dhp.run("mock/ideal", ["mini/story_cloze", "mini/wmt22_deen"], n=6, out=tmp_path / "a")
     dhp.run("mock/harsh", "mini/story_cloze", n=6, out=tmp_path / "b")
     (found,) = compare(tmp_path / "a", tmp_path / "b", resamples=10)
     assert caplog.messages == ["dataset 'mini/wmt22_deen' has one judge only and is left out"]
