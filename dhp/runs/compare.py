@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 
 _SHOWN = 10  # judges in a `repr`
+_FEWER = "dataset '%s': compared by the %d examples that all runs have"
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,11 +333,11 @@ def _compared(
             progress(f"comparing judges on {dataset}", next(done), total, "")
 
     levels = {row.variant: row.level for row in results[0].variants}
-    scores, clusters = judge_scores(entries, list(levels))
+    variants = list(levels)
+    scores, clusters = judge_scores(entries, variants)
+    n = len(scores[0].original)
     if any(len(each.examples) != len(ratings[0].examples) for each in ratings):
-        logging.getLogger("dhp").warning(
-            "dataset '%s': compared by the %d examples that all runs have", dataset, len(scores[0].original)
-        )
+        logging.getLogger("dhp").warning(_FEWER, dataset, n)
 
     digests = [each.digest for each in ratings]
     common = [judge.differences for judge in in_common(scores)]
@@ -353,30 +354,30 @@ def _compared(
         on_pair=on_pair,
     )
     marked = _at_marks(entries, levels, _random("marks", *digests), clusters, resamples)
-    variants: Sequence[tuple[Pair, ...]] = ()
+    of_variants: Sequence[tuple[Pair, ...]] = ()
     if by_variant:
         rng = _random("variants", *digests)
-        variants = compare_variants(scores, rng, clusters=clusters, resamples=resamples, pairs=again)
+        of_variants = compare_variants(scores, rng, clusters=clusters, resamples=resamples, pairs=again)
 
-    alarms, marks = [], []
-    for result in results:
-        alarms.append(tuple(row.variant for row in result.alarms))
-        if marked and result.pass_mark:
-            marks.append(result.pass_mark.mark)
+    marks = [result.pass_mark.mark for result in results if marked and result.pass_mark]
     return DatasetComparison(
         dataset=dataset,
-        n=len(scores[0].original),
+        n=n,
         judges=judges,
         names=_short_names(results, judges),
-        damage=_damage(results, list(levels)),
-        false_alarms=tuple(alarms),
+        damage=_damage(results, variants),
+        false_alarms=tuple(_false_alarms(result) for result in results),
         d_avg=tuple(result.d_avg for result in results),
         d_min=tuple(result.d_min for result in results),
         scores=comparisons | marked,
-        styles=shared_styles(ratings, list(levels)),
+        styles=shared_styles(ratings, variants),
         marks=tuple(marks),
-        by_variant=tuple(variants),
+        by_variant=tuple(of_variants),
     )
+
+
+def _false_alarms(result: Result) -> tuple[str, ...]:
+    return tuple(row.variant for row in result.alarms)
 
 
 def _damage(results: Sequence[Result], variants: Sequence[str]) -> tuple[tuple[VariantResult, ...], ...]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from dhp.core.checks import Checked, is_stated, requires, together
@@ -27,10 +26,6 @@ def _any_condition(gate: "Gate") -> str | None:
     return f"there is no condition; allowed: {', '.join(f'`{name}`' for name in _CONDITIONS)}"
 
 
-_percent = partial(option, metavar="PERCENT", ge=0, le=100, percent=True)
-"""An option that is a share in per cent."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate(Checked):
     """What every result of a run must hold.
@@ -46,8 +41,13 @@ class Gate(Checked):
         _any_condition,
     )
 
-    min_detection: float | None = _percent(
-        "Lowest allowed detection of every result, averaged over all kinds of damage.", default=None
+    min_detection: float | None = option(
+        "Lowest allowed detection of every result, averaged over all kinds of damage.",
+        default=None,
+        metavar="PERCENT",
+        ge=0,
+        le=100,
+        percent=True,
     )
     must_notice: str | Collection[str] = option(
         "Kinds of damage that must be shown to be noticed (by either name), or all; may be repeated.",
@@ -55,24 +55,46 @@ class Gate(Checked):
         metavar="KIND,...",
         repeatable=True,
     )
-    max_missing: float = _percent("Largest share of its scores that any kind of text may lack.", default=10)
-    max_pass: float | None = _percent(
-        "Largest share of the damaged texts of any kind that may pass at the run's pass mark.", default=None
+    max_missing: float = option(
+        "Largest share of its scores that any kind of text may lack.",
+        default=10,
+        metavar="PERCENT",
+        ge=0,
+        le=100,
+        percent=True,
     )
-    ask: float | None = _percent(
+    max_pass: float | None = option(
+        "Largest share of the damaged texts of any kind that may pass at the run's pass mark.",
+        default=None,
+        metavar="PERCENT",
+        ge=0,
+        le=100,
+        percent=True,
+    )
+    ask: float | None = option(
         "For --max-pass: share of the texts that a person reads, of those that pass and are nearest to the "
         "mark: 5, 10, 20 or 50.",
         default=None,
-        ge=None,
+        metavar="PERCENT",
         gt=0,
+        le=100,
+        percent=True,
     )
-    max_fail: float | None = _percent(
-        "Largest share of the originals that may fail at the run's pass mark.", default=None
+    max_fail: float | None = option(
+        "Largest share of the originals that may fail at the run's pass mark.",
+        default=None,
+        metavar="PERCENT",
+        ge=0,
+        le=100,
+        percent=True,
     )
-    max_drop: float | None = _percent(
+    max_drop: float | None = option(
         "Largest allowed loss of detection against --against, in percentage points.",
         default=None,
         metavar="POINTS",
+        ge=0,
+        le=100,
+        percent=True,
     )
     max_shift: float | None = option(
         "Largest allowed shift of a metric's mean score against --against, in points of its scale.",

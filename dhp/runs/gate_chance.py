@@ -110,9 +110,9 @@ def _swapped(pairs: list[tuple[RunResult, RunResult]], repeat: int) -> tuple[Res
     # By judge and dataset, as two results may be paired with one earlier result, which a run holds once.
     earlier: dict[tuple[str, str, str], tuple[Result, RatingsArray]] = {}
     for new, old in pairs:
-        here, there = _exchanged(new.ratings, old.ratings, repeat)
-        mine.append((new.result, here))
-        earlier[old.result.model, old.result.protocol, old.result.dataset] = old.result, there
+        swapped_new, swapped_old = _exchanged(new.ratings, old.ratings, repeat)
+        mine.append((new.result, swapped_new))
+        earlier[old.result.model, old.result.protocol, old.result.dataset] = old.result, swapped_old
     # The earlier results are not analysed anew: a gate takes the ratings of that run, and no figure.
     results, ratings = zip(*earlier.values(), strict=True)
     return _analyzed(mine), Results(results, ratings)

@@ -87,9 +87,9 @@ def _chunks(lines: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 def _join(whole: dict[str, Any], piece: dict[str, Any]) -> None:
     """Add one piece of a choice; what has no pieces, such as the reason for its end, is taken as it comes."""
-    said = piece.get("delta") or piece.get("message")
+    parts = piece.get("delta") or piece.get("message")
     message = whole["message"]
-    for name, value in said.items() if isinstance(said, dict) else ():
+    for name, value in parts.items() if isinstance(parts, dict) else ():
         before = message.get(name)
         if name in _TEXTS and isinstance(before, str) and isinstance(value, str):
             message[name] = before + value
