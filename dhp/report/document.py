@@ -289,6 +289,13 @@ class Edited:
 
 
 @dataclass(frozen=True, slots=True)
+class Texts:
+    """Texts as they are, side by side where there is room, each under its label."""
+
+    texts: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Chart:
     """Pictures, each of which says in words what it shows; one that is None is not there."""
 
@@ -336,6 +343,7 @@ Part = (
     | Alarm
     | Code
     | Edited
+    | Texts
     | Table[Any]
     | Listing
     | FirstThatFits

@@ -29,6 +29,7 @@ from dhp.report.document import (
     Points,
     Strong,
     Table,
+    Texts,
 )
 
 if TYPE_CHECKING:
@@ -100,6 +101,9 @@ def _flat(parts: Iterable[Part]) -> Iterator[_Flat]:
                 yield f"warning: {text}"
             case Points(lines):
                 yield from lines
+            case Texts(texts):
+                for label, text in texts.items():
+                    yield from (Strong(label), text)
             case Chart(_, note):
                 yield from [note] if note else []
             case Fold(title, inner):

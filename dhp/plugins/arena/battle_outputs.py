@@ -3,76 +3,107 @@
 import json
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dhp.cli.missing import on_missing
 from dhp.core.files import indented_json, json_line
 from dhp.core.writing import OutputFolder
-from dhp.judge.pairs import OVERALL, Pair, PairVerdict
+from dhp.judge.pairs import OVERALL, PairVerdict
 from dhp.plugins.arena.battle import Battle, Contest, Strength
 from dhp.plugins.arena.statistics import PairFigures, PairOutcome, Share, verdicts_by_pair
 from dhp.report.charts import COLOURS, drawn
-from dhp.report.document import Column, Part, Table
-from dhp.report.labels import between, figure, percent, percents, percents_in_brackets
+from dhp.report.document import Chart, Column, Facts, Fold, Heading, Note, Part, Table, Texts
+from dhp.report.labels import between, figure, percent, percents, percents_in_brackets, score
 from dhp.report.printout import Printout
-from dhp.report.web import page
+from dhp.report.web import document_page
 
 if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.figure import Figure
 
-_ASSETS = Path(__file__).parent / "assets"
-
 _SHOWN_PAIRS = 300
 """Pairs of a contest whose texts are on the page; all are in `verdicts.jsonl`."""
-
-
-@dataclass(frozen=True, slots=True)
-class _ShownPair:
-    """A pair with its texts and what was said of them."""
-
-    outcome: PairOutcome
-    pair: Pair
-    verdicts: Sequence[PairVerdict]
-
-
-@dataclass(frozen=True, slots=True)
-class _ShownContest:
-    """A contest with its pairs."""
-
-    contest: Contest
-    pairs: Sequence[_ShownPair]
-    left_out: int
+_LEGEND = (
+    "Each pair was shown in both orders. A verdict that flips with the order counts as a tie, unless the "
+    "judge has a final word. flips: the share of pairs with such a verdict; to the first: of these, how many "
+    "went to the text shown first. invalid: pairs without a verdict in both orders; they are left out. "
+    "p: two-sided exact sign-flip test."
+)
 
 
 def battle_page(battle: Battle) -> str:
     """The page of a battle: one file that needs no network, every text in it escaped."""
-    return page(
-        _ASSETS / "battle.html",
-        styles=("report.css", _ASSETS / "battle.css"),
-        scripts=("tables.js",),
-        battle=battle,
-        contests=shown_contests(battle),
-        tables=battle_tables(battle),
-        chart=win_chart(battle.contests),
-        settings=json.dumps(dict(battle.settings), ensure_ascii=False, indent=1),
+    lead = (
+        f"{asked_judge(battle.model, battle.protocol)} compared the answers of these systems, pair by pair."
     )
+    parts = [*page_parts(battle), *asked_parts(battle.settings, battle.usage, battle.cost)]
+    return document_page(battle_title(battle), lead, parts)
 
 
-def shown_contests(battle: Battle) -> list[_ShownContest]:
-    """The contests with the texts and answers of their first pairs."""
+def battle_title(battle: Battle) -> str:
+    """What the battle is called on a page."""
+    return f"Battle: {' – '.join(battle.systems)}"
+
+
+def asked_judge(model: str, protocol: str) -> str:
+    """A judge, with its protocol if it has one."""
+    return model if protocol == "none" else f"{model} under {protocol}"
+
+
+def asked_parts(settings: Mapping[str, object], usage: Mapping[str, int], cost: float | None) -> list[Part]:
+    """How the judge was asked, and what it took."""
+    shown = json.dumps(dict(settings), ensure_ascii=False, indent=1)
+    parts: list[Part] = [Heading("What was asked"), Fold("Settings of the judge", [Texts({"JSON": shown})])]
+    counts = {name.replace("_", " "): f"{count:,}" for name, count in usage.items()}
+    if cost is not None:
+        counts["cost"] = figure(cost)
+    if counts:
+        parts.append(Facts(counts))
+    return parts
+
+
+def page_parts(battle: Battle) -> list[Part]:
+    """Chart, tables, and every pair with its texts."""
+    parts: list[Part] = [Chart([win_chart(battle.contests)]), *battle_tables(battle), Note(_LEGEND)]
     by_pair = verdicts_by_pair(battle.verdicts)
-    shown = []
-    for c in battle.contests:
-        pairs = []
-        for outcome in c.outcomes[:_SHOWN_PAIRS]:
-            verdicts = by_pair[outcome.example, c.first, c.second, c.metric]
-            pairs.append(_ShownPair(outcome, verdicts[0].pair, verdicts))
-        shown.append(_ShownContest(c, pairs, max(0, len(c.outcomes) - _SHOWN_PAIRS)))
-    return shown
+    for contest in battle.contests:
+        pairs: list[Part] = []
+        for outcome in contest.outcomes[:_SHOWN_PAIRS]:
+            key = (outcome.example, contest.first, contest.second, contest.metric)
+            pairs.append(_pair_fold(outcome, by_pair[key]))
+        left_out = len(contest.outcomes) - len(pairs)
+        if left_out:
+            pairs.append(Note(f"{left_out} more are in verdicts.jsonl."))
+        title = f"{contest.first} against {contest.second}, {contest.metric}: {len(contest.outcomes)} pairs"
+        parts.append(Fold(title, pairs))
+    return parts
+
+
+def _pair_fold(outcome: PairOutcome, verdicts: Sequence[PairVerdict]) -> Fold:
+    """One pair: its result, the question, both texts, and what the judge said of them."""
+    first, second = verdicts[0].pair.first, verdicts[0].pair.second
+    labels = [first.variant, second.variant]
+    if outcome.scores:
+        labels = [f"{name}: {score(mean)}" for name, mean in zip(labels, outcome.scores, strict=True)]
+    parts = [Texts({"Question": first.source}), Texts({labels[0]: first.text, labels[1]: second.text})]
+    for verdict in verdicts:
+        if verdict.raw:
+            parts.append(Texts({_said(verdict): verdict.raw}))
+    flips = "flips with the order" if outcome.flips else ""
+    facts = [outcome.result, outcome.example, outcome.category, flips, outcome.reason]
+    return Fold("  ·  ".join(filter(None, facts)), parts)
+
+
+def _said(verdict: PairVerdict) -> str:
+    """Who was shown first, and which text an answer prefers."""
+    first, second = verdict.pair.first.variant, verdict.pair.second.variant
+    chosen = {1: f"{first} is better", -1: f"{second} is better", 0: "a tie"}
+    what = "Final word" if verdict.final else "Verdict"
+    shown_first = first if verdict.order == "given" else second
+    choice = verdict.status if verdict.choice is None else chosen[verdict.choice]
+    return f"{what}, {shown_first} shown first: {choice}"
 
 
 def win_chart(contests: Sequence[Contest]) -> "Markup":
@@ -89,8 +120,13 @@ def win_chart(contests: Sequence[Contest]) -> "Markup":
         axes = canvas.subplots()
         for row, c in enumerate(contests):
             left, n = 0.0, max(1, c.figures.n)
-            for count, colour in ((c.figures.wins, "d"), (c.figures.ties, "line"), (c.figures.losses, "ew")):
-                axes.barh(row, count / n, left=left, height=0.55, color=COLOURS[colour])
+            for count, name, colour in (
+                (c.figures.wins, "the first won", "d"),
+                (c.figures.ties, "tied", "line"),
+                (c.figures.losses, "the second won", "ew"),
+            ):
+                label = None if row else name  # once in the legend
+                axes.barh(row, count / n, left=left, height=0.55, color=COLOURS[colour], label=label)
                 left += count / n
             rate = c.figures.win_rate
             if rate.value is not None:
@@ -105,9 +141,10 @@ def win_chart(contests: Sequence[Contest]) -> "Markup":
         axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
         axes.tick_params(axis="y", length=0, labelcolor=COLOURS["ink"])
         axes.spines["left"].set_visible(False)
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, frameon=False)
 
     summary = f"Won, tied and lost pairs by contest: {'; '.join(in_words)}."
-    return drawn(draw, 8.6, 0.7 + 0.4 * len(contests), summary)
+    return drawn(draw, 8.6, 1.0 + 0.4 * len(contests), summary)
 
 
 FILES = ("verdicts.jsonl", "report.html", "battle.json")

@@ -37,7 +37,6 @@ from dhp.plugins.arena.evaluation import EvaluatedCell, Evaluation, evaluated_ce
 from dhp.plugins.arena.evaluation_page import cells_table
 from dhp.plugins.arena.evaluation_work import (
     STEPS,
-    EvaluationFiles,
     EvaluationOptions,
     Work,
     content_language,
@@ -65,7 +64,6 @@ from dhp.runs.writer import RunFolder
 @click.option("--save-questions", metavar="FILE", help="Only write the bundled example questions.")
 @SEED
 @BATTLE_PROMPTS
-@settings("files", EvaluationFiles)
 @settings("options", EvaluationOptions)
 @settings("changes", ProtocolChanges, only=("language", "steps", "samples", "temperature", "extraction"))
 @settings("settings", ModelSettings)
@@ -78,7 +76,6 @@ def evaluate(
     save_questions: str | None,
     seed: int,
     battle_prompts: str | None,
-    files: EvaluationFiles,
     options: EvaluationOptions,
     changes: ProtocolChanges,
     settings: ModelSettings,
@@ -100,20 +97,21 @@ def evaluate(
         write_lines(Path(save_questions), [text])
         say(f"written to {save_questions}: five questions a category")
         return
-    if model is None or not files.answers:
+    if model is None or not options.answers:
         raise InputError("dhp evaluate: must have --model and --answers, or --save-questions FILE")
     if changes.steps is not None:
         one_of("steps", changes.steps, STEPS, "--steps")
     check_filler(settings, (model,), dry_run=dry_run)
 
     def prepared(context: RequestContext) -> Work:
-        options_given = files, options, changes, model, settings, context
-        return Work.prepared(*options_given, battle_prompts=battle_prompts, seed=seed)
+        return Work.prepared(
+            options, changes, model, settings, context, battle_prompts=battle_prompts, seed=seed
+        )
 
     if discernment:
-        options_given = stated("settings.filler")
-        if options_given:
-            raise InputError(f"{options_given[0]}: cannot be used with --discernment; dhp benchmark takes it")
+        fillers = stated("settings.filler")
+        if fillers:
+            raise InputError(f"{fillers[0]}: cannot be used with --discernment; dhp benchmark takes it")
         discern(prepared(settings.context()), output, out=out)
     elif dry_run:
         say(*prepared(settings.context()).estimate())

@@ -140,9 +140,9 @@ def _cell(
     )
 
 
-def mean_interval(scores: Sequence[float], scale: Scale | None = None) -> tuple[float, float] | None:
-    """The 95 % interval of a mean by Student's t, within any scale; None with fewer than two scores."""
+def mean_interval(scores: Sequence[float], scale: Scale) -> tuple[float, float] | None:
+    """The 95 % interval of a mean by Student's t, within the scale; None with fewer than two scores."""
     if len(scores) < 2:
         return None
     low, high = map(float, student_interval(mean_influences(scores)))
-    return (low, high) if scale is None else (max(scale.min, low), min(scale.max, high))
+    return max(scale.min, low), min(scale.max, high)

@@ -1,38 +1,22 @@
 """The table and the page of an evaluation by category."""
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dhp.core.records import Candidate
 from dhp.plugins.arena.battle import Battle
-from dhp.plugins.arena.battle_outputs import battle_tables, shown_contests, win_chart
+from dhp.plugins.arena.battle_outputs import asked_judge, asked_parts, battle_title, page_parts
 from dhp.plugins.arena.evaluation import EvaluatedCell, EvaluatedText, Evaluation
 from dhp.report.charts import COLOURS, drawn
-from dhp.report.document import Column, Table, filled
-from dhp.report.labels import between, figure
-from dhp.report.web import page
+from dhp.report.document import Chart, Column, Fold, Heading, Part, Strong, Table, Texts, filled
+from dhp.report.labels import between, figure, score
+from dhp.report.web import document_page
 
 if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.figure import Figure
 
-_ASSETS = Path(__file__).parent / "assets"
-
 _COLOURS = ("d", "ew", "yes", "no", "heat", "weak")
-
-
-@dataclass(frozen=True, slots=True)
-class _Section:
-    """A category on the page."""
-
-    name: str
-    judged: Sequence[EvaluatedCell]
-    """The cells whose metrics the judge scores."""
-    table: Table[EvaluatedCell]
-    chart: "Markup | None"
 
 
 _CATEGORY = Column[EvaluatedCell]("category", lambda cell: cell.category, names=True, right=False)
@@ -81,6 +65,12 @@ def category_table(category: str, cells: Sequence[EvaluatedCell]) -> Table[Evalu
     return Table(category, columns, cells, css="overview stacked", titled=False)
 
 
+_LEAD = (
+    "{judge} scored the answers of each category by each metric. Intervals are 95 % intervals of the mean. "
+    "Answers without a readable score are counted as unread, and never averaged in."
+)
+
+
 def evaluation_page(
     evaluation: Evaluation, texts: Mapping[tuple[str, str], Candidate], battle: Battle | None = None
 ) -> str:
@@ -88,26 +78,36 @@ def evaluation_page(
 
     `texts`: (question, model) -> the answer.
     """
-    names = dict.fromkeys(cell.category for cell in evaluation.cells)
-    sections = []
-    for name in names:
+    parts: list[Part] = []
+    for name in dict.fromkeys(cell.category for cell in evaluation.cells):
         cells = [cell for cell in evaluation.cells if cell.category == name]
         judged = [cell for cell in cells if cell.kind == "judge"]
-        chart = scores_chart(name, judged) if judged else None
-        sections.append(_Section(name, judged, category_table(name, cells), chart))
-    return page(
-        _ASSETS / "evaluation.html",
-        styles=("report.css", _ASSETS / "battle.css"),
-        scripts=("tables.js",),
-        evaluation=evaluation,
-        sections=sections,
-        texts=texts,
-        battle=battle,
-        contests=shown_contests(battle) if battle else [],
-        tables=battle_tables(battle) if battle else [],
-        battle_chart=win_chart(battle.contests) if battle else None,
-        settings=json.dumps(dict(evaluation.settings), ensure_ascii=False, indent=1),
-    )
+        parts.append(Heading(name))
+        if judged:
+            parts.append(Chart([scores_chart(name, judged)]))
+        parts += [
+            category_table(name, cells),
+            Fold("Best and worst answers", [*_best_and_worst(judged, texts)]),
+        ]
+    if battle:
+        parts += [Heading(battle_title(battle)), *page_parts(battle)]
+    parts += asked_parts(evaluation.settings, evaluation.usage, evaluation.cost)
+    lead = _LEAD.format(judge=asked_judge(evaluation.judge, evaluation.protocol))
+    return document_page("Evaluation by category", lead, parts)
+
+
+def _best_and_worst(
+    cells: Sequence[EvaluatedCell], texts: Mapping[tuple[str, str], Candidate]
+) -> Iterator[Part]:
+    for cell in cells:
+        yield Strong(f"{cell.metric}: {cell.model}")
+        for which, listed in (("best", cell.best), ("worst", cell.worst)):
+            for each in listed:
+                text = texts[each.example, cell.model]
+                shown = {"Question": text.source, "Answer": text.text}
+                if each.raw:
+                    shown["Judge"] = each.raw
+                yield Fold(f"{which}  ·  {score(each.score)}  ·  {each.example}", [Texts(shown)])
 
 
 def scores_chart(category: str, cells: Sequence[EvaluatedCell]) -> "Markup":

@@ -44,8 +44,10 @@ STEPS = ("written", "auto")
 
 
 @dataclass(frozen=True)
-class EvaluationFiles:
-    """What is evaluated; files in ColossalEval's form."""
+class EvaluationOptions(Checked):
+    """What is evaluated, in files of ColossalEval's form, and how answers are judged."""
+
+    parameter = "options"
 
     config: str | None = option(
         "Categories and metrics; default: all bundled ones.", default=None, metavar="FILE"
@@ -57,14 +59,6 @@ class EvaluationFiles:
     answers: tuple[str, ...] = option(
         "Answers of one model; may be repeated.", default=(), metavar="[MODEL=]FILE", repeatable=True
     )
-
-
-@dataclass(frozen=True)
-class EvaluationOptions(Checked):
-    """How answers are judged."""
-
-    parameter = "options"
-
     with_reference: Literal["one-prompt", "second-turn"] | None = option(
         "Show the judge the target answer, at once or after its first answer.", default=None
     )
@@ -73,11 +67,10 @@ class EvaluationOptions(Checked):
 
 def content_language(changes: AnswerChanges) -> Language:
     """The language of bundled content; raises `InputError` for a language without any."""
-    match changes.language:
-        case None | "en":
-            return "en"
-        case "zh":
-            return "zh"
+    if changes.language in (None, "en"):
+        return "en"
+    if changes.language == "zh":
+        return "zh"
     raise InputError(f"--language '{changes.language}': allowed: en, zh")
 
 
@@ -122,7 +115,6 @@ class Work:
     @classmethod
     def prepared(
         cls,
-        files: EvaluationFiles,
         options: EvaluationOptions,
         changes: ProtocolChanges,
         model: str,
@@ -134,18 +126,18 @@ class Work:
     ) -> "Work":
         """The files read and held against each other; raises `InputError` for any fault in them."""
         plan = read_plan(
-            Path(files.config) if files.config else None,
-            Path(files.prompts) if files.prompts else None,
+            Path(options.config) if options.config else None,
+            Path(options.prompts) if options.prompts else None,
             language=content_language(changes),
             all_metrics=options.all_metrics,
             steps=changes.steps or STEPS[0],
         )
-        systems = read_systems(files.answers)
+        systems = read_systems(options.answers)
         name, first = next(iter(systems.items()))
         target_answers = first
-        if files.targets:
-            target_answers = read_answers(Path(files.targets), answered=False)
-            check_match({files.targets: target_answers, name: first})
+        if options.targets:
+            target_answers = read_answers(Path(options.targets), answered=False)
+            check_match({options.targets: target_answers, name: first})
         targets = {a.id: a.target for a in target_answers if a.target}
         planned = [c.name for c in plan.categories]
         wanted = [a for a in first if a.category in planned]
@@ -158,7 +150,7 @@ class Work:
         _note_categories(plan.categories, first)
         lacking = [a.id for a in wanted if a.id not in targets]
         if options.with_reference and lacking:
-            where = files.targets or f"answers of '{name}'"
+            where = options.targets or f"answers of '{name}'"
             raise InputError(f"{where}: id '{lacking[0]}' has no target, which --with-reference shows")
         (asked,) = find_judges(model, "dhp", settings, context, seed=seed)
         compared = {}

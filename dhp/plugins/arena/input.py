@@ -366,9 +366,7 @@ def read_battle_prompts(path: Path) -> BattlePrompts:
 
     Raises `InputError` for a file of another form, and for a template with an unknown or missing slot.
     """
-    data = read_json(path)
-    if not isinstance(data, dict):
-        raise InputError(f"{path}: must be an object with system_prompt, prompt_template and prompt")
+    data = _object(read_json(path), str(path))
     texts = {}
     for key in ("system_prompt", "prompt_template", "prompt"):
         value = data.get(key, "" if key == "system_prompt" else None)

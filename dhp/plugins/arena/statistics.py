@@ -66,12 +66,9 @@ def bradley_terry(wins: npt.ArrayLike, *, prior: float = 0.5, tolerance: float =
 
     `wins[i, j]` is how often i beat j; a tie is half a win for both. `prior` wins and losses of each pair are
     added, so that a player who never lost has a finite strength; the iteration ends if no strength changes
-    by more than `tolerance`. Natural logarithms, mean 0. Raises `ValueError` for a table that is not square,
-    or has negative or NaN entries.
+    by more than `tolerance`. Natural logarithms, mean 0.
     """
     won = np.array(wins, dtype=float)
-    if won.ndim != 2 or won.shape[0] != won.shape[1] or not (won >= 0).all():
-        raise ValueError("wins must be a square table of counts")
     off_diagonal = ~np.eye(len(won), dtype=bool)  # nobody plays against himself
     won = np.where(off_diagonal, won + prior, 0.0)
     met = won + won.T
@@ -109,6 +106,11 @@ class PairOutcome:
     """Why there is no score."""
     scores: Interval | None = None
     """Mean scores of the first and the second text, if the answers hold scores."""
+
+    @property
+    def flips(self) -> bool:
+        """Whether the verdict follows the order of the texts."""
+        return self.as_given is not None and self.as_given * (self.swapped or 0) < 0
 
     @property
     def result(self) -> str:

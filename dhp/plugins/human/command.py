@@ -111,7 +111,7 @@ COMMON = "--human --field --passes --csv --markdown --json --resamples --tau-c -
 )
 @click.option("--tau-c", is_flag=True, help="Kendall's tau-c instead of tau-b.")
 @SEED
-@click.option("--runs", multiple=True, metavar="RUN", help="With --correct: run of the same judge.")
+@click.option("--runs", metavar="RUN", help="With --correct: run of the same judge.")
 @click.option(
     "--family", metavar="NAME", help="Also measure self-preference of judges and systems with this name."
 )
@@ -132,7 +132,7 @@ def correlate(
     resamples: int,
     tau_c: bool,
     seed: int,
-    runs: tuple[str, ...],
+    runs: str | None,
     family: str | None,
     correct: bool,
     passes: float | None,

@@ -17,7 +17,7 @@ from dhp.core.errors import InputError
 from dhp.plugins.human.labels import Z, flip_words
 from dhp.plugins.human.scores import human_scores, mean_over, scores_by_judge, shared_metrics
 from dhp.report.document import Column, Part, Table
-from dhp.report.labels import in_brackets
+from dhp.report.labels import figure, in_brackets, percent, percents_in_brackets
 from dhp.report.printout import Printout
 from dhp.runs.reader import Run, RunResult
 from dhp.stats.arrays import Bools, Floats
@@ -140,12 +140,9 @@ def prediction_powered_mean(
     """The mean human score of all texts by prediction-powered inference, PPI++ (Angelopoulos et al. 2023).
 
     `human` and `judged`, shape (n,), are scores of the texts that humans scored, `judged_only`, shape (N,),
-    the judge's scores of the others. Raises `ValueError` for fewer than two texts on either side or lengths
-    that differ.
+    the judge's scores of the others; both are of two texts at least.
     """
     y, f, rest = (np.asarray(v, dtype=float) for v in (human, judged, judged_only))
-    if y.shape != f.shape or len(y) < 2 or len(rest) < 2:
-        raise ValueError("human and judged must have one length, at least 2; judged_only at least 2")
     n, more = len(y), len(rest)
     variance = np.concatenate([f, rest]).var(ddof=1)
     covariance = float(np.cov(y, f, ddof=1)[0, 1])
@@ -165,11 +162,8 @@ def misclassification_corrected_share(
     `passed` of `total` texts the judge took for good. `sensitivity` is how many good texts it took for good,
     of how many (originals or harmless edits of an audit), `specificity` how many bad ones for bad (degraded
     texts that it noticed). Value and interval are within [0, 1]; None for a judge no better than chance.
-    Raises `ValueError` for counts outside 0 .. total, or a total of 0.
     """
     counted = ((passed, total), sensitivity, specificity)
-    if any(n < 1 or not 0 <= k <= n for k, n in counted):
-        raise ValueError("counts must lie within 0 .. total, and totals be at least 1")
     p, se, sp = (k / n for k, n in counted)
     youden = se + sp - 1
     if youden <= 0:  # bad texts pass as often as good ones: the share that passes says nothing
@@ -299,29 +293,27 @@ SCHEMA = "dhp.corrected/1"
 def corrected_printout(
     rated: "str | pd.DataFrame",
     human: "str | pd.DataFrame | None",
-    runs: Sequence[str],
+    run_folder: str | None,
     passes: float | None,
 ) -> Printout:
     """Means corrected by human scores, and shares of good texts corrected by the errors of the judge.
 
-    Human scores are of some of the texts. In the runs, of the same judge, originals are good texts and
+    Human scores are of some of the texts. In the run, of the same judge, originals are good texts and
     degraded ones bad, from the score `passes` on.
     """
     from dhp.runs.reader import read_run
 
-    if human is None and not runs:
+    if human is None and run_folder is None:
         raise InputError("--correct: needs --human FILE, or --runs RUN and --passes X")
-    if len(runs) > 1:
-        raise InputError("--runs: with --correct one run of the same judge is allowed")
-    if bool(runs) != (passes is not None):
+    if (run_folder is None) != (passes is None):
         raise InputError(
             "--correct: --runs needs --passes, the lowest score of a good text, and --passes needs --runs"
         )
     means = corrected_means(rated, human) if human is not None else []
     shares: list[SystemShare] = []
     flips: dict[tuple[str, str], FlipRate] = {}
-    if runs and passes is not None:
-        run = read_run(runs[0])
+    if run_folder is not None and passes is not None:
+        run = read_run(run_folder)
         shares = corrected_shares(rated, passes, judge_errors(run, passes))
         rates = flip_rates(run, passes)
         for share in shares:
@@ -339,22 +331,10 @@ def corrected_printout(
     return Printout(parts, {"schema": SCHEMA, **content})
 
 
-def _decimals(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
-
-
-def _per_cent(value: float | None) -> str:
-    return "–" if value is None else f"{value:.0%}"
-
-
-def _per_cent_limits(ends: tuple[float, float]) -> str:
-    return f"[{ends[0]:.0%}, {ends[1]:.0%}]"
-
-
 _CORRECTED = Column["CorrectedMean | None"](
     "corrected",
     lambda mean: None if mean is None else mean.value,
-    _decimals,
+    figure,
     ends=lambda mean: None if mean is None else mean.ci,
     limits_form=in_brackets,
 )
@@ -367,16 +347,16 @@ _NAMES: tuple[Column[Any], ...] = (
 _MEANS: tuple[Column[SystemMean], ...] = (
     *_NAMES,
     Column("scored by people", lambda each: each.labelled),
-    Column("judge alone", lambda each: each.judged, _decimals),
+    Column("judge alone", lambda each: each.judged, figure),
     replace(_CORRECTED, heading="people alone").on(lambda each: each.human),
     _CORRECTED.on(lambda each: each.corrected),
 )
 _SHARES: tuple[Column[SystemShare], ...] = (
     *_NAMES,
-    Column("judge alone", lambda each: each.judged, _per_cent),
-    Column("good ones pass", lambda each: each.sensitivity, _per_cent),
-    Column("bad ones fail", lambda each: each.specificity, _per_cent),
-    replace(_CORRECTED, form=_per_cent, limits_form=_per_cent_limits).on(lambda each: each.corrected),
+    Column("judge alone", lambda each: each.judged, percent),
+    Column("good ones pass", lambda each: each.sensitivity, percent),
+    Column("bad ones fail", lambda each: each.specificity, percent),
+    replace(_CORRECTED, form=percent, limits_form=percents_in_brackets).on(lambda each: each.corrected),
 )
 
 

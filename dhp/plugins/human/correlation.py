@@ -53,7 +53,6 @@ def correlations(
     coefficients: Sequence[Coefficient] = ("pearson", "spearman", "kendall"),
     levels: Sequence[Level] = LEVELS,
     resamples: int = RESAMPLES,
-    confidence: float = 0.95,
     rng: np.random.Generator | None = None,
 ) -> list[Correlation]:
     """Correlations of two scores of the same items.
@@ -72,18 +71,18 @@ def correlations(
         for coefficient in coefficients:
             (value, *draws), n, left_out = _AT[level](x, y, coefficient, weights)
             number = None if np.isnan(value) else float(value)
-            ci = None if number is None else percentiles(draws, confidence)
+            ci = None if number is None else percentiles(draws)
             by_level.append(Correlation(level, coefficient, number, ci, n, left_out))
     return by_level
 
 
-def percentiles(draws: Sequence[float], confidence: float = 0.95) -> tuple[float, float] | None:
-    """The bootstrap percentile interval; None unless most of the draws are defined."""
+def percentiles(draws: Sequence[float]) -> tuple[float, float] | None:
+    """The 95 % bootstrap percentile interval; None unless most of the draws are defined."""
     # A resample may hold constant scores alone, and then has no correlation.
     defined = [value for value in draws if not np.isnan(value)]
     if not defined or len(defined) <= len(draws) / 2:
         return None
-    low, high = np.quantile(defined, [(1 - confidence) / 2, (1 + confidence) / 2])
+    low, high = np.quantile(defined, [0.025, 0.975])
     return float(low), float(high)
 
 

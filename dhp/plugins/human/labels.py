@@ -27,7 +27,7 @@ from dhp.plugins.human.scores import (
     shared_metrics,
 )
 from dhp.report.document import Column, Part, Strong, Table
-from dhp.report.labels import figure, in_brackets
+from dhp.report.labels import figure, in_brackets, percent, percents_in_brackets
 from dhp.report.printout import Printout
 from dhp.stats.arrays import Bools, Floats, Ints, cluster_sums
 from dhp.stats.examples_needed import examples_to_separate
@@ -260,7 +260,7 @@ def _flips(scores: Scores, passes: float) -> FlipRate | None:
 
 def flip_words(judge: str, metric: str, flips: FlipRate) -> str:
     """A line about how often a judge changes its verdicts."""
-    share = "{:.0%} [{:.0%}, {:.0%}]".format(flips.value, *flips.ci)
+    share = f"{percent(flips.value)} {percents_in_brackets(flips.ci)}"
     return f"{judge}, {metric}: asked again, the verdict on a text changes in {share} ({flips.n:,} texts)"
 
 
@@ -280,14 +280,14 @@ def _share(right: Bools | Floats, clusters: Ints) -> Share:
 def label_sentence(each: LabelAgreement) -> str:
     """How far a judge agrees with people, in a sentence."""
     agreed, kappa_limits = each.agreement, each.kappa_ci
-    limits = "" if agreed.ci is None else f" ({_percent(agreed.ci[0])} to {_percent(agreed.ci[1])})"
+    limits = "" if agreed.ci is None else f" ({percent(agreed.ci[0])} to {percent(agreed.ci[1])})"
     about = "" if each.metric == LABEL else f" by {each.metric}"
     kappa = ""
     if kappa_limits is not None:
         kappa = f"; kappa {each.kappa:.2f} ({kappa_limits[0]:.2f} to {kappa_limits[1]:.2f})"
     return (
-        f"{each.judge} agrees with people on {_percent(agreed.value)} of {each.n:,} texts{about}{limits}; "
-        f"one that always says the same would on {_percent(each.always_same)}{kappa}"
+        f"{each.judge} agrees with people on {percent(agreed.value)} of {each.n:,} texts{about}{limits}; "
+        f"one that always says the same would on {percent(each.always_same)}{kappa}"
     )
 
 
@@ -313,14 +313,6 @@ def lowest_to_highest(numbers: Sequence[int]) -> str:
     return f"{lowest} to {highest}" if lowest < highest else str(highest)
 
 
-def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.0f} %"
-
-
-def _percent_limits(ends: tuple[float, float]) -> str:
-    return f"[{100 * ends[0]:.0f}, {100 * ends[1]:.0f}]"
-
-
 def _decided(each: LabelAgreement) -> str:
     if each.kappa is None:
         return "undefined"
@@ -335,9 +327,9 @@ def _decided(each: LabelAgreement) -> str:
 _SHARE = Column["Share | None"](
     "share",
     lambda share: None if share is None else share.value,
-    _percent,
+    percent,
     ends=lambda share: None if share is None else share.ci,
-    limits_form=_percent_limits,
+    limits_form=percents_in_brackets,
 )
 _COLUMNS: tuple[Column[LabelAgreement], ...] = (
     Column("judge", lambda each: each.judge, names=True, right=False),

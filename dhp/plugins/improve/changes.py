@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
 from dhp.analysis.marks import PassMark
-from dhp.content.catalog import override
+from dhp.content.catalog import changes_content, descriptions, kind_name, override
 from dhp.content.yaml_files import load_spec
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import Protocol
@@ -48,8 +48,9 @@ class Change(Spec):
     """Pattern -> why the change is not tried of a prompt in which it is found."""
     highest: int | None = None
     """The new end of the scale."""
-    looks_for: dict[str, str] = Field(default_factory=dict)
-    """Perturber -> what the text asks to look for, in its slot `looked_for`."""
+    looks_for: Literal["content", "form"] | None = None
+    """Kinds of damage that the text names in its slot `looked_for`, as far as the judge misses them: those
+    that change what a text says, or all others. None if it names no kind."""
 
 
 class Changes(Spec):
@@ -101,7 +102,7 @@ class JudgePrompt:
         return JudgePrompt(files, protocol, metrics, pass_mark)
 
     def _check_fits(self, change: Change, missed: Sequence[str]) -> None:
-        if change.looks_for and not change.looks_for.keys() & set(missed):
+        if change.looks_for and not _looked_for(change, missed):
             raise Unusable("the judge misses no kind of damage that it is for")
         for pattern, reason in change.unless.items():
             if any(re.search(pattern, piece) for file in self.files for piece in pieces_of(file.text)[::2]):
@@ -140,8 +141,7 @@ class JudgePrompt:
                 raise Unusable({"object": "answers are JSON", "words": "answers are words"}.get(kind, kind))
             return ""
         if change.looks_for:
-            looked_for = dict.fromkeys(change.looks_for[name] for name in missed if name in change.looks_for)
-            return fill(texts[kind], {"looked_for": listed([*looked_for])})
+            return fill(texts[kind], {"looked_for": listed(_looked_for(change, missed))})
         return fill(texts[kind], self._points()) if "{{" in texts[kind] else texts[kind]
 
     def _points(self) -> dict[str, str]:
@@ -155,6 +155,16 @@ class JudgePrompt:
         ends = [f"{end:g}" for end in (metric.scale.min, metric.scale.max)]
         worst, best = ends[::-1] if metric.lower_is_better else ends
         return {"best": best, "worst": worst, "middle": f"{round((metric.scale.min + metric.scale.max) / 2)}"}
+
+
+def _looked_for(change: Change, missed: Sequence[str]) -> list[str]:
+    """The missed kinds of damage that a change is for, as people call them."""
+    known = descriptions()  # of a perturber of the user's own nobody knows what it does
+    looked_for = []
+    for perturber in missed:
+        if perturber in known and changes_content(perturber) == (change.looks_for == "content"):
+            looked_for.append(kind_name(perturber))
+    return looked_for
 
 
 def _with(text: str, addition: str, *, cue: bool) -> str:

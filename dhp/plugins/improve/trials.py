@@ -13,6 +13,7 @@ from typing import Any
 
 from dhp.analysis.config import AnalysisConfig
 from dhp.analysis.results import Result
+from dhp.content.catalog import descriptions
 from dhp.core.errors import InputError, Unreadable
 from dhp.core.progress import Progress
 from dhp.core.records import parse_variant
@@ -302,8 +303,7 @@ def estimates(asked: Asked) -> list[Estimate]:
 
 def _estimates(asked: Asked) -> list[Estimate]:
     halves = asked.halves()
-    kinds = [name for change in known_changes().changes for name in change.looks_for]
-    prompts, _ = asked.ready(kinds)  # as what is missed is not known yet
+    prompts, _ = asked.ready([*descriptions()])  # all kinds, as what is missed is not known yet
 
     def taken(name: str, prompt: JudgePrompt, ids: Sequence[str]) -> Iterator[Estimate]:
         keywords = asked.keywords(name, prompt)

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 from dhp.plugins.probes.probing import ProbeResult
 from dhp.plugins.probes.statistics import Figure as Share
 from dhp.plugins.probes.texts import LABELS
-from dhp.report.charts import COLOURS, Drawing
+from dhp.report.charts import COLOURS, drawn
 from dhp.report.labels import percent
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
     from matplotlib.figure import Figure
 
 _WIDTH = 4.6
@@ -17,47 +18,26 @@ _ROW = 0.3
 """Inches of a row."""
 
 
-def probes_drawings(result: ProbeResult) -> list[Drawing]:
+def probes_charts(result: ProbeResult) -> list["Markup"]:
     """The share of scores that each change moves, beside the same text again; and scores by dose."""
-    drawings = []
+    charts = []
     moved, lines = _moved(result), _by_dose(result)
     if moved:
-        drawings.append(_of_moves(result, moved))
+        words = [
+            f"{name} {percent(share.value)}, the same text again {percent(again.value)}"
+            for name, (share, again) in moved.items()
+        ]
+        height = 1.1 + _ROW * max(3, len(moved))
+        description = f"Share of the scores that move: {'; '.join(words)}."
+        charts.append(drawn(lambda page: _draw_moved(page, moved), _WIDTH, height, description))
     if lines:
-        drawings.append(_of_doses(result, lines))
-    return drawings
-
-
-def _of_moves(result: ProbeResult, moved: dict[str, tuple[Share, Share]]) -> Drawing:
-    rows, in_words = [], []
-    for name, (share, again) in moved.items():
-        rows.append({"what": name, "share": share.value, "same_text_again": again.value})
-        in_words.append(f"{name} {percent(share.value)}, the same text again {percent(again.value)}")
-    height = 1.1 + _ROW * max(3, len(moved))
-    return Drawing(
-        f"probes of {result.dataset}",
-        lambda page: _draw_moved(page, moved),
-        _WIDTH,
-        height,
-        f"Share of the scores that move: {'; '.join(in_words)}.",
-        rows,
-    )
-
-
-def _of_doses(result: ProbeResult, lines: dict[str, dict[int, float]]) -> Drawing:
-    rows, in_words = [], []
-    for name, points in lines.items():
-        rows += [{"what": name, "dose": dose, "change": change} for dose, change in points.items()]
-        changes = [f"{dose}: {change:+.0%}" for dose, change in points.items()]
-        in_words.append(f"{name} {', '.join(changes)}")
-    return Drawing(
-        f"doses of {result.dataset}",
-        lambda page: _draw_doses(page, lines),
-        _WIDTH,
-        2.4,
-        f"Mean change of the score by dose, of the scale: {'; '.join(in_words)}.",
-        rows,
-    )
+        words = []
+        for name, points in lines.items():
+            changes = [f"{dose}: {change:+.0%}" for dose, change in points.items()]
+            words.append(f"{name} {', '.join(changes)}")
+        description = f"Mean change of the score by dose, of the scale: {'; '.join(words)}."
+        charts.append(drawn(lambda page: _draw_doses(page, lines), _WIDTH, 2.4, description))
+    return charts
 
 
 def _moved(result: ProbeResult) -> dict[str, tuple[Share, Share]]:

@@ -1,12 +1,11 @@
 """Lines of the probes for people: terminal, page, files.
 
 `lines_of` says each probe in a `Line`, once for all printers. `probe_parts` is what the terminal shows,
-`probes_page` the page, with pictures and the figures behind the lines; `write_probes` writes the folder.
+`probes_page` the page, with pictures; `write_probes` writes the folder.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from dhp.analysis.ratings import without_score
 from dhp.content.catalog import kind_name
@@ -14,12 +13,12 @@ from dhp.core.files import indented_json, json_line
 from dhp.core.hiding import hidden_table
 from dhp.core.verdicts import Verdict
 from dhp.core.writing import OutputFolder, writing
-from dhp.plugins.probes.drawing import probes_drawings
+from dhp.plugins.probes.drawing import probes_charts
 from dhp.plugins.probes.options import STABILITY_DOSE
 from dhp.plugins.probes.probing import Probed, ProbeResult
-from dhp.plugins.probes.statistics import Calibration, Dose, Figure, Moves, Rise, Stability
+from dhp.plugins.probes.statistics import Calibration, Figure, Moves, Rise, Stability
 from dhp.plugins.probes.texts import LABELS
-from dhp.report.document import Chart, Column, Fold, Heading, Note, Part, Table, item
+from dhp.report.document import Chart, Column, Heading, Note, Part, Table
 from dhp.report.labels import listed, percent
 from dhp.report.web import document_page
 from dhp.runs.writer import perturbed_lines
@@ -228,7 +227,7 @@ def _unscored(result: ProbeResult) -> str:
 
 
 def probes_page(probed: Probed) -> str:
-    """The page of a probe: for each judge and dataset sentence, pictures, table, and what is behind."""
+    """The page of a probe: for each judge and dataset sentence, pictures and table."""
     parts: list[Part] = []
     for result in probed.results:
         lines = lines_of(result)
@@ -237,7 +236,7 @@ def probes_page(probed: Probed) -> str:
         parts += [
             Heading(_sentence(result.model, lines)),
             Note(f"{result.dataset}: {_counted(result)}"),
-            Chart([drawing.on_page() for drawing in probes_drawings(result)]),
+            Chart(probes_charts(result)),
             Table(_title(result), _ON_PAGE, asked, css="results stacked wrapped", titled=False),
         ]
         if left_out:
@@ -245,7 +244,6 @@ def probes_page(probed: Probed) -> str:
         note = _unscored(result)
         if note:
             parts.append(Note(note))
-        parts.append(Fold("The figures behind it", [*_tables(result)]))
     return document_page("Probes", _LEAD, parts)
 
 
@@ -255,35 +253,6 @@ _ON_PAGE: tuple[Column[Line], ...] = (
     *_COLUMNS[2:],
     Column("meaning", lambda one: one.meaning, right=False),
 )
-
-
-def _of_doses(heading: str) -> list[Column[Dose]]:
-    """How scores move at each dose, whose number has this heading."""
-    return [
-        Column(heading, lambda dose: dose.k, names=True),
-        Column("rose", lambda dose: dose.rose.value, words=lambda dose: shown(dose.rose)),
-        Column("fell", lambda dose: dose.fell.value, words=lambda dose: shown(dose.fell)),
-        Column("rose less fell", lambda dose: dose.net.value, words=lambda dose: shown(dose.net, sign=True)),
-        Column("mean change", lambda dose: dose.change, _signed),
-    ]
-
-
-def _tables(result: ProbeResult) -> Iterator[Table[Any]]:
-    """What lies behind the lines."""
-    figures = result.verbosity
-    if figures and figures.net.n:
-        title = "Padding: scores against the original, by sentences added"
-        yield Table(title, _of_doses("sentences"), [figures.again, *figures.doses])
-    steps = result.calibration
-    if steps:
-        yield Table("Damage: scores against one step less", _of_doses("damages"), steps.steps)
-    by_scale: dict[tuple[str, ...], list[tuple[str, Mapping[str, float]]]] = {}
-    for metric, points in result.points.items():
-        by_scale.setdefault(tuple(points), []).append((metric, points))
-    for scale, rows in by_scale.items():
-        columns = [Column[Any]("metric", item(0), names=True, right=False)]
-        columns += [Column(point, item(1, point), percent) for point in scale]
-        yield Table("Points of the scale: share of the scores", columns, rows)
 
 
 FILES = ("examples.jsonl", "perturbed.jsonl", "ratings.parquet", "report.html", "probes.json")

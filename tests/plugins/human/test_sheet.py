@@ -107,7 +107,7 @@ def test_thumbs_correlate_and_have_error_rates_at_a_mark(dhp: Run) -> None:
     ]
     first = dhp("correlate", "sheet.csv", *asked, "--passes", "6").out.splitlines()[0]
     assert first.startswith(
-        f"judge agrees with people on {100 * (good == passes).mean():.0f} % of {N} texts ("
+        f"judge agrees with people on {100 * (good == passes).mean():.0f}% of {N} texts ("
     )
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dhp.content.catalog import descriptions, override, read_protocol
+from dhp.content.catalog import override, read_protocol
 from dhp.content.own_task import own_metric
 from dhp.core.specs import Metric
 from dhp.judge.prompt_files import PromptFile
@@ -127,18 +127,13 @@ def test_answers_in_json_keep_their_form() -> None:
 
 def test_a_change_that_names_faults_names_those_that_are_missed_and_is_tried_for_no_others() -> None:
     text, _ = changed("check-facts")
-    assert "point by point: each number and whether a statement says the opposite. A text with" in text
+    assert "Look for wrong numbers and wrong negation. A text with" in text
     assert text.endswith("\n\nRating:\n")
     assert "Look for missing words. Each of these" in changed("read-closely")[0]
     spelling = prompt().changed(
         CHANGES["read-closely"], ["random_typos", "wrong_numbers", "random_deletions"]
     )
-    assert "Look for misspelt words and missing letters. Each" in spelling.files[0].text
+    assert "Look for typos and missing letters. Each" in spelling.files[0].text
     with pytest.raises(Unusable, match="misses no kind of damage that it is for"):
         prompt().changed(CHANGES["check-facts"], ["random_typos", "my_own_kind"])
     assert prompt().changed(CHANGES["samples"], []).protocol.samples == 5
-
-
-def test_each_kind_that_a_change_names_is_a_perturber() -> None:
-    named = {name for change in CHANGES.values() for name in change.looks_for}
-    assert named <= descriptions().keys()
