@@ -1,4 +1,10 @@
-"""Agreement of judges with human ratings: correlations, tests between judges, raters."""
+"""Agreement of judges with human ratings: correlations, tests between judges, raters.
+
+`correlate` reads both tables and brings people and judge to the same sources and systems, metric by metric.
+Each judge is then correlated with people (`_metric`), every two judges are compared with one another
+(`_pair`), and the raters among themselves (`rater_agreement`). `Agreement` holds all of it, as a sentence for
+each judge, as a table and as JSON.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -108,9 +114,12 @@ class Agreement:
         return [_sentence(judge, self.raters) for judge in self.judges]
 
     def __repr__(self) -> str:
-        judges = [f"{each.judge} on {len(each.metrics)} metrics" for each in self.judges[:_SHOWN]]
-        more = [f"and {len(self.judges) - _SHOWN} more"] if len(self.judges) > _SHOWN else []
-        return f"Agreement({', '.join([*judges, *more])}; {len(self.pairs)} pairs of judges)"
+        shown = []
+        for each in self.judges[:_SHOWN]:
+            shown.append(f"{each.judge} on {len(each.metrics)} metrics")
+        if len(self.judges) > _SHOWN:
+            shown.append(f"and {len(self.judges) - _SHOWN} more")
+        return f"Agreement({', '.join(shown)}; {len(self.pairs)} pairs of judges)"
 
     def to_dict(self) -> dict[str, Any]:
         """The result as JSON values."""
@@ -124,7 +133,12 @@ class Agreement:
         """
         import pandas as pd
 
-        levels = dict.fromkeys(c.level for judge in self.judges for c in judge.metrics[0].correlations)
+        levels: list[Level] = []
+        for judge in self.judges:
+            for each in judge.metrics[0].correlations:  # all metrics have the same levels
+                if each.level not in levels:
+                    levels.append(each.level)
+
         rows: list[dict[str, object]] = []
         for level in levels:
             for judge in self.judges:
@@ -136,9 +150,11 @@ class Agreement:
                             row[f"mean.{one.coefficient}"] = judge.mean[f"{level}.{one.coefficient}"]
                 rows.append(row)
         frame = pd.DataFrame(rows)
+
         # A judge may lack a metric of the others, whose column then comes behind the means.
         means_last = sorted(frame.columns, key=lambda column: str(column).startswith("mean."))
-        return frame[means_last].astype({c: float for c in means_last if c not in ("level", "judge")})
+        figures = [column for column in means_last if column not in ("level", "judge")]
+        return frame[means_last].astype(dict.fromkeys(figures, float))
 
 
 def _sentence(judge: JudgeAgreement, raters: Mapping[str, RaterAgreement | None]) -> str:
@@ -154,7 +170,11 @@ def _sentence(judge: JudgeAgreement, raters: Mapping[str, RaterAgreement | None]
 
 
 def _agreement_in_words(metric: MetricAgreement, agreed: RaterAgreement | None) -> str:
-    r = next((c for c in metric.correlations if (c.level, c.coefficient) == ("pooled", "pearson")), None)
+    r = None
+    for each in metric.correlations:
+        if each.level == "pooled" and each.coefficient == "pearson":
+            r = each
+    # Who asks for other levels or coefficients alone has no Pearson correlation over all texts.
     if r is None or r.value is None:
         return f"undefined over {metric.items:,} texts, as there are fewer than three or all scores are equal"
     limits = "" if r.ci is None else f" ({r.ci[0]:.2f} to {r.ci[1]:.2f})"
@@ -201,24 +221,33 @@ def correlate(
     for coefficient in coefficients:
         one_of("coefficient", coefficient, COEFFICIENTS)
     people, rated = human_scores(human), scores_by_judge(ratings)
-    agreements, aligned = [], {}
+
+    agreements = []
+    aligned: dict[tuple[str, str], tuple[Scores, Scores]] = {}  # judge, metric -> scores of people and judge
     for name, metrics in rated.items():
-        if len(metrics) == 1 and not metrics.keys() & people.keys():  # a classical one, held against each
+        # A classical metric has one score for a text, which is held against each metric of people.
+        if len(metrics) == 1 and not metrics.keys() & people.keys():
             (only,) = metrics.values()
             metrics = dict.fromkeys(people, only)
-        shared, each = shared_metrics(name, metrics, people), []
-        for metric in (metric for metric in people if metric in shared):
+        shared = shared_metrics(name, metrics, people)
+        each = []
+        for metric in people:  # in their order, whatever order the judge has
+            if metric not in shared:
+                continue
             scores = metrics[metric]
             items = shared_items(people[metric], scores, name, f"has human scores of '{metric}'")
             truth, samples = mean_over(people[metric].at(*items)), scores.at(*items)
             aligned[name, metric] = (people[metric], scores)
             each.append(_metric(metric, truth, samples, levels, coefficients, resamples, seed))
         agreements.append(JudgeAgreement(name, tuple(each), _means(each)))
+
+    # Two judges are compared by the metrics that both have.
     pairs = []
     for a, b in combinations(rated, 2):
         for metric in people:
             if (a, metric) in aligned and (b, metric) in aligned:
                 pairs.append(_pair(a, b, metric, aligned, resamples, seed))
+
     raters = {metric: rater_agreement(scores.samples) for metric, scores in people.items()}
     return Agreement(tuple(agreements), tuple(pairs), raters)
 
@@ -241,7 +270,7 @@ def _metric(
         resamples=resamples,
         rng=np.random.default_rng(seed),
     )
-    both = ~np.isnan(truth) & ~np.isnan(mean)
+    both = ~np.isnan(truth) & ~np.isnan(mean)  # shape (sources, systems)
     of_source = both.sum(axis=1)
     return MetricAgreement(
         metric=metric,
@@ -254,10 +283,12 @@ def _metric(
 
 
 def _means(metrics: Sequence[MetricAgreement]) -> dict[str, float | None]:
+    # Correlations of all metrics stand in the same order, so a place is a level with a coefficient.
     means = {}
     for place, one in enumerate(metrics[0].correlations):
         values = [metric.correlations[place].value for metric in metrics]
         defined = [value for value in values if value is not None]
+        # A mean over some of the metrics could not be compared with that of another judge.
         mean = float(np.mean(defined)) if len(defined) == len(values) else None
         means[f"{one.level}.{one.coefficient}"] = mean
     return means
@@ -274,9 +305,12 @@ def _pair(
     people, a = aligned[first, metric]
     b = aligned[second, metric][1]
     truth, one, other = (mean_over(s.at(people.sources, people.systems)) for s in (people, a, b))
+
+    # All three must have scored an item, so that both correlations are of the same items.
     defined = ~(np.isnan(truth) | np.isnan(one) | np.isnan(other))
     n = int(defined.sum())
     test = None
+    # Williams' t has n - 3 degrees of freedom; constant scores have no correlation.
     if n > 3 and all(np.ptp(v[defined]) > 0 for v in (truth, one, other)):
         r = np.corrcoef([truth[defined], one[defined], other[defined]])
         test = williams(float(r[0, 1]), float(r[0, 2]), float(r[1, 2]), n)

@@ -1,4 +1,9 @@
-"""`dhp correlate`: correlation of judges' scores with human scores."""
+"""`dhp correlate`: correlation of judges' scores with human scores.
+
+The command does one of three things, by its options and by what people say: it corrects the judge's means
+(`--correct`), counts agreement on pass / fail labels, or correlates scores. The first two have files of their
+own; this one has the parts of the third.
+"""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,6 +51,8 @@ def agreement_table(agreement: Agreement) -> Table[Mapping[str, object]]:
     A metric is named over the first of its columns alone; a level that is the only one in the title alone.
     """
     frame = agreement.to_frame()
+
+    # Columns that name a row: the level, if there are several, and the judge.
     title = "correlation with human scores: Pearson's r, Spearman's ρ, Kendall's τ"
     levels = frame["level"].unique()
     names = [column for column in frame.columns if column in ("level", "judge")]
@@ -53,6 +60,8 @@ def agreement_table(agreement: Agreement) -> Table[Mapping[str, object]]:
         title = f"{title}; {LEVEL_NAMES[levels[0]]}"
         names.remove("level")
     columns = [Column[Any](name, item(name), _level_name, names=True, right=False) for name in names]
+
+    # Figures are called `METRIC.COEFFICIENT`; a metric's name may hold a full stop itself.
     figures = [column for column in frame.columns if column not in ("level", "judge")]
     last = ""
     for column in figures:
@@ -61,6 +70,8 @@ def agreement_table(agreement: Agreement) -> Table[Mapping[str, object]]:
         heading = symbol if metric == last else f"{metric} {symbol}"
         columns.append(Column(heading, item(column), _three_decimals))
         last = metric
+
+    # A sheet without systems has no figure within sources or of systems.
     return Table(title, columns, frame.dropna(how="all", subset=figures).to_dict("records"))
 
 
@@ -78,7 +89,7 @@ def _level_name(name: str) -> str:
 
 
 def _three_decimals(value: float | None) -> str:
-    return "–" if value is None or math.isnan(value) else f"{value:z.3f}"
+    return "–" if value is None or math.isnan(value) else f"{value:z.3f}"  # `z`: no -0.000
 
 
 _IN_TABLE = ("--csv", "--markdown", "--human", "--field", "--tau-c", "--html")
@@ -154,18 +165,24 @@ def correlate(
     from dhp.plugins.human.sheet import read_tables
 
     rated, people = read_tables(ratings, human, form.fields or {})
+
+    # Correct the judge's means or shares; only here people may have said nothing.
     if correct:
         refuse_surplus("--correct", _CORRECTING)
         print_out(corrected_printout(rated, people, runs, passes), output)
         return
     if people is None:
         raise InputError(_NO_PEOPLE)
+
+    # Agreement on labels: the judge says pass or fail, too, or a mark turns its scores into that.
     if has_labels(people) and (passes is not None or judge_labels(rated)):
         refuse_surplus("labels", _OF_LABELS)
         print_out(label_printout(rated, people, passes), output)
         return
     if passes is not None:
         raise InputError("--passes: is for --correct, or for labels and thumbs of people")
+
+    # Correlation; labels beside scores of the judge are scores of 1 and 0.
     _check_resamples(resamples)
     at_mark = has_labels(people)
     people = labels_as_scores(people) if at_mark else people
@@ -178,6 +195,7 @@ def correlate(
     if in_table:
         print_out(Printout([agreement_table(agreement)], frame=agreement.to_frame), output)
         return
+
     parts = _agreement_parts(agreement, human or "")
     if at_mark:
         parts.append(_WITH_MARK)
@@ -197,6 +215,7 @@ _WITH_MARK = (
 
 
 def _check_resamples(resamples: int) -> None:
+    # Of fewer the limits of 95 % would be the lowest and the highest one.
     if resamples < 0 or 0 < resamples < 20:
         raise InputError(f"--resamples {resamples}: must be 0 or at least 20")
 
@@ -206,10 +225,15 @@ def _agreement_parts(agreement: Agreement, human: str) -> list[Part]:
     parts: list[Part] = [*map(Strong, agreement.sentences), ""]
     for judge in agreement.judges:
         parts += [*_judge_parts(judge), ""]
-    metrics = [metric for judge in agreement.judges for metric in judge.metrics]
+
+    single = []
+    several_systems = False
+    for judge in agreement.judges:
+        for metric in judge.metrics:
+            single.append(metric.single)
+            several_systems = several_systems or metric.systems > 1
     # A sheet without systems has nothing within sources, and says nothing of systems.
-    if any(metric.systems > 1 for metric in metrics):
-        single = [metric.single for metric in metrics]
+    if several_systems:
         if max(single):
             number = lowest_to_highest(single)
             parts.append(f"note: sources with a single system, left out within sources: {number}")
@@ -217,6 +241,7 @@ def _agreement_parts(agreement: Agreement, human: str) -> list[Part]:
             "note: intervals are for other sources and these systems; on texts of other systems the judge "
             "may agree more or less"
         )
+
     if agreement.pairs:
         parts.append(_pair_table(agreement))
     return [*parts, *_rater_lines(agreement), *_set_notes(human)]
@@ -266,6 +291,7 @@ _Row = tuple[str, str, Sequence[_Cell], float | None, str]
 
 
 def _judge_parts(judge: JudgeAgreement) -> Iterator[Part]:
+    # A row for each level and coefficient that some metric has a figure of.
     rows: list[_Row] = []
     for place, one in enumerate(judge.metrics[0].correlations):
         cells = [_of_correlation(metric.correlations[place]) for metric in judge.metrics]
@@ -277,6 +303,8 @@ def _judge_parts(judge: JudgeAgreement) -> Iterator[Part]:
         rows.append(("pairs", "accuracy", cells, None, ""))
     if not rows:
         return
+
+    # A column for each metric; the places are those of `_Row` and `_Cell`.
     columns: list[Column[_Row]] = [
         Column("level", item(0), names=True, right=False),
         Column("coefficient", item(1), right=False),
@@ -289,7 +317,9 @@ def _judge_parts(judge: JudgeAgreement) -> Iterator[Part]:
     if len(judge.metrics) > 1:
         columns.append(Column("mean", item(3), words=item(4)))
     yield Table(f"{judge.judge}  ·  correlation with human scores", columns, rows)
+
     for metric in judge.metrics:
+        # Sources with a single system are a matter of the data, and are said once for all judges.
         number = metric.correlations[0].left_out - metric.single
         if number and metric.systems > 1:
             note = "sources with constant or too few scores, left out within sources"

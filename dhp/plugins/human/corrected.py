@@ -37,6 +37,7 @@ def judge_errors(run: Run, passes: float) -> dict[str, dict[str, ErrorRates]]:
     without scores of good or bad texts is left out. `passes` is the lowest score that passes, on the scale of
     the metric. Raises `InputError` for a run of pairwise judges, whose scores are no grades.
     """
+    # Model, protocol -> metric -> scores of good and of bad texts, one pair of tables for each dataset.
     groups: dict[tuple[str, str], dict[str, list[tuple[Floats, Floats]]]] = {}
     for each in run.rated:  # a judge and dataset; errors are counted over all datasets
         if each.result.statistics == "sign-flip":
@@ -46,6 +47,7 @@ def judge_errors(run: Run, passes: float) -> dict[str, dict[str, ErrorRates]]:
         metrics = groups.setdefault((each.result.model, each.result.protocol), {})
         for metric, sides in _sides(each).items():
             metrics.setdefault(metric, []).append(sides)
+
     pooled = {}
     for judge, metrics in groups.items():
         pooled[judge] = {metric: _pooled(parts, passes) for metric, parts in metrics.items()}
@@ -72,14 +74,19 @@ def _sides(each: RunResult) -> dict[str, tuple[Floats, Floats]]:
     """Metric -> scores of good and of bad texts, shape (texts, examples)."""
     controls = {v.variant for v in each.result.controls if v.level == "control"}
     damage = {v.variant for v in each.result.variants}
+    # Harmless edits are good texts as the originals are; attacks are neither good nor bad.
     good, bad = [0], []  # the original is row 0
     for row, name in enumerate(each.ratings.variants, 1):
         if name in controls:
             good.append(row)
         elif name in damage:
             bad.append(row)
-    means = each.ratings.means
-    return {m: (means[good, k], means[bad, k]) for k, m in enumerate(each.ratings.metrics)}
+
+    means = each.ratings.means  # shape (original and variants, metrics, examples)
+    sides = {}
+    for place, metric in enumerate(each.ratings.metrics):
+        sides[metric] = (means[good, place], means[bad, place])
+    return sides
 
 
 def _pooled(parts: list[tuple[Floats, Floats]], passes: float) -> ErrorRates | None:
@@ -92,8 +99,11 @@ def _pooled(parts: list[tuple[Floats, Floats]], passes: float) -> ErrorRates | N
 def _side_by_side(tables: Sequence[Floats]) -> Floats:
     """Tables of as many rows as the longest has; a dataset may have fewer variants than another."""
     most = max(map(len, tables))
-    filled = [np.pad(t, ((0, most - len(t)), (0, 0)), constant_values=np.nan) for t in tables]
-    return np.hstack(filled)
+    padded = []
+    for table in tables:
+        rows_below = (0, most - len(table))
+        padded.append(np.pad(table, (rows_below, (0, 0)), constant_values=np.nan))
+    return np.hstack(padded)
 
 
 def flip_rates(run: Run, passes: float) -> dict[str, dict[str, FlipRate]]:
@@ -104,7 +114,9 @@ def flip_rates(run: Run, passes: float) -> dict[str, dict[str, FlipRate]]:
     """
     rates = {}
     for (model, protocol), rows in run.ratings.groupby(["model", "protocol"], sort=False):
-        by_metric = {str(m): _rate(part, passes) for m, part in rows.groupby("metric", sort=False)}
+        by_metric = {}
+        for metric, part in rows.groupby("metric", sort=False):
+            by_metric[str(metric)] = _rate(part, passes)
         rates[str(model), str(protocol)] = by_metric
     return _by_judge(rates)
 
@@ -117,8 +129,10 @@ def _rate(rows: "pd.DataFrame", passes: float) -> FlipRate | None:
     number, sample = text.ngroup().to_numpy(), text.cumcount().to_numpy()
     if not len(scored):
         return None
-    scores = np.full((number.max() + 1, sample.max() + 1), np.nan)
+
+    scores = np.full((number.max() + 1, sample.max() + 1), np.nan)  # shape (texts, samples)
     scores[number, sample] = scored["score"]
+    # Texts of one example are one cluster: they share their source, and most of their words.
     clusters = np.zeros(len(scores), dtype=np.intp)
     clusters[number] = scored.groupby(["dataset", "example"], sort=False).ngroup()
     return flip_rate(scores, passes, clusters)
@@ -144,10 +158,13 @@ def prediction_powered_mean(
     """
     y, f, rest = (np.asarray(v, dtype=float) for v in (human, judged, judged_only))
     n, more = len(y), len(rest)
+
     variance = np.concatenate([f, rest]).var(ddof=1)
     covariance = float(np.cov(y, f, ddof=1)[0, 1])
     # The weight that minimises the variance of the estimate; 0 ignores the judge.
     weight = float(np.clip(covariance / ((1 + n / more) * variance), 0, 1)) if variance > 0 else 0.0
+
+    # The judge's mean over the other texts, put right by its error on those that people scored.
     value = float(weight * rest.mean() + (y - weight * f).mean())
     error = np.sqrt(weight**2 * rest.var(ddof=1) / more + (y - weight * f).var(ddof=1) / n)
     low, high = value - Z * float(error), value + Z * float(error)
@@ -163,14 +180,19 @@ def misclassification_corrected_share(
     of how many (originals or harmless edits of an audit), `specificity` how many bad ones for bad (degraded
     texts that it noticed). Value and interval are within [0, 1]; None for a judge no better than chance.
     """
-    counted = ((passed, total), sensitivity, specificity)
+    counted = ((passed, total), sensitivity, specificity)  # each as hits, of how many
     p, se, sp = (k / n for k, n in counted)
     youden = se + sp - 1
     if youden <= 0:  # bad texts pass as often as good ones: the share that passes says nothing
         return None
     value = (p + sp - 1) / youden
-    # Agresti and Coull's shrinkage keeps variances of shares of 0 and 1 away from 0.
-    spread = [((k + 2) / (n + 4)) * (1 - (k + 2) / (n + 4)) / (n + 4) for k, n in counted]
+
+    spread = []
+    for k, n in counted:
+        # Agresti and Coull's shrinkage keeps variances of shares of 0 and 1 away from 0.
+        share = (k + 2) / (n + 4)
+        spread.append(share * (1 - share) / (n + 4))
+    # The delta method: the derivatives of the value by the three shares.
     variance = (spread[0] + value**2 * spread[1] + (1 - value) ** 2 * spread[2]) / youden**2
     half = Z * variance**0.5
     low, high, kept = (min(1.0, max(0.0, v)) for v in (value - half, value + half, value))
@@ -228,6 +250,7 @@ def corrected_means(
     for name, metrics in scores_by_judge(ratings).items():
         for metric in shared_metrics(name, metrics, people):
             scores = metrics[metric]
+            # Of each text that the judge scored what people say, NaN for most of them.
             labels = mean_over(people[metric].at(scores.sources, scores.systems))
             if np.isnan(labels).all():
                 raise InputError(f"human: no text of judge '{name}' has a human score of '{metric}'")
@@ -248,7 +271,7 @@ def corrected_shares(
     shares = []
     for name, metrics in scores_by_judge(ratings).items():
         known = errors.get(name, {})
-        shared = [m for m in metrics if m in known]
+        shared = [metric for metric in metrics if metric in known]
         if not shared:
             reasons = "; ".join(f"{judge}: {', '.join(each)}" for judge, each in errors.items())
             raise InputError(
@@ -265,12 +288,14 @@ def corrected_shares(
 
 
 def _system_mean(names: tuple[str, str, str], f: Floats, y: Floats) -> SystemMean:
+    # Texts without a score of the judge tell nothing of how far it is off.
     f, y = f[~np.isnan(f)], y[~np.isnan(f)]
     both = ~np.isnan(y)
     labelled, texts = int(both.sum()), len(f)
     human = corrected = None
     if labelled > 1:
-        mean, error = float(y[both].mean()), float(y[both].std(ddof=1)) / math.sqrt(labelled)
+        mean = float(y[both].mean())
+        error = float(y[both].std(ddof=1)) / math.sqrt(labelled)
         assumes = "the texts that people scored are a random sample of all texts"
         human = CorrectedMean(mean, (mean - Z * error, mean + Z * error), assumes)
         if texts - labelled > 1:
@@ -309,6 +334,8 @@ def corrected_printout(
         raise InputError(
             "--correct: --runs needs --passes, the lowest score of a good text, and --passes needs --runs"
         )
+
+    # Means by human scores, shares by the errors of a run; both may be asked at once.
     means = corrected_means(rated, human) if human is not None else []
     shares: list[SystemShare] = []
     flips: dict[tuple[str, str], FlipRate] = {}
@@ -320,6 +347,7 @@ def corrected_printout(
             rate = rates.get(share.judge, {}).get(share.metric)
             if rate:
                 flips[share.judge, share.metric] = rate
+
     parts: list[Part] = [*_mean_parts(means)] if means else []
     if shares and passes is not None:
         parts += _share_parts(shares, passes)
@@ -333,7 +361,7 @@ def corrected_printout(
 
 _CORRECTED = Column["CorrectedMean | None"](
     "corrected",
-    lambda mean: None if mean is None else mean.value,
+    lambda mean: mean and mean.value,
     figure,
     ends=lambda mean: None if mean is None else mean.ci,
     limits_form=in_brackets,

@@ -6,7 +6,7 @@ sentence and the table for people, whose last row of a metric is a judge that al
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import NormalDist
@@ -42,6 +42,7 @@ LABEL = "label"
 """The metric of verdicts that name none."""
 WORDS = {
     **{word: float(passes) for word, passes in VERDICTS.items()},
+    # `1.0` is how pandas writes a 1 of a column that has gaps.
     **dict.fromkeys(("1", "1.0", "up", "good", "👍"), 1.0),
     **dict.fromkeys(("0", "0.0", "-1", "-1.0", "down", "bad", "👎"), 0.0),
 }
@@ -98,7 +99,10 @@ class LabelAgreement:
         """Whether the judge is better than one that always says the same."""
         if self.kappa_ci is None:
             return "undefined"
-        return "better" if self.kappa_ci[0] > 0 else "worse" if self.kappa_ci[1] < 0 else "undecided"
+        low, high = self.kappa_ci
+        if low > 0:
+            return "better"
+        return "worse" if high < 0 else "undecided"
 
 
 def cohens_kappa(shares: Floats) -> float:
@@ -131,6 +135,7 @@ def kappa_interval(people: Ints, judge: Ints, clusters: Ints) -> tuple[float, fl
     together = float((cluster_sums(of_text, clusters) ** 2).sum())
     effect = max(1.0, together / alone) if alone > 0 else 1.0
     half = Z * math.sqrt(variance * effect)
+    # The added texts draw kappa towards 0; the interval must still hold kappa as it is printed.
     plain = cohens_kappa(counts)
     return max(-1.0, min(kappa - half, plain)), min(1.0, max(kappa + half, plain))
 
@@ -155,6 +160,8 @@ def label_agreement(
     `InputError` for a broken table, an unknown label, metrics or texts that the two do not share.
     """
     people, rated = _read(human, "human"), _read(ratings, "ratings", labels=passes is None)
+
+    # Both tables need the same columns: what neither tells apart is one system, or one metric.
     if "system" not in people and "system" in rated and rated["system"].nunique() > 1:
         raise InputError("human: column 'system' is missing; the ratings have several systems")
     any_metric = "metric" not in people
@@ -163,9 +170,11 @@ def label_agreement(
     if "metric" not in rated:
         rated = rated.assign(metric=LABEL)
     labels = human_scores(people.assign(metric=LABEL) if any_metric else people)
+
     agreements = []
     for name, metrics in scores_by_judge(rated).items():
-        for metric in metrics if any_metric else shared_metrics(name, metrics, labels):
+        chosen = list(metrics) if any_metric else shared_metrics(name, metrics, labels)
+        for metric in chosen:
             truth = labels[LABEL if any_metric else metric]
             agreements.append(_agreement(name, metric, truth, metrics[metric], passes))
     return agreements
@@ -185,7 +194,7 @@ def _read(table: "str | Path | pd.DataFrame", role: str, *, labels: bool = True)
     texts = frame[column].map(lambda value: "" if pd.isna(value) else str(value).strip().lower())
     wrong = ~texts.isin(["", *WORDS])
     if wrong.any():
-        row = int(wrong.to_numpy().argmax())
+        row = int(wrong.to_numpy().argmax())  # the first one
         scores = "; scores need --passes" if column == "score" else ""
         raise InputError(
             f"{name}: row {row + 1}: {column} '{frame[column].iloc[row]}'; "
@@ -207,32 +216,46 @@ def labels_as_scores(people: "pd.DataFrame") -> "pd.DataFrame":
 def judge_labels(ratings: "pd.DataFrame") -> bool:
     """Whether judges say pass or fail, too, or nothing."""
     column = "label" if "label" in ratings else "score"
-    words = {str(value).strip().lower() for value in ratings.get(column, ()) if not is_blank(value)}
-    return words <= {*WORDS}
+    return said(ratings.get(column, ())) <= {*WORDS}
+
+
+def said(values: "Iterable[object]") -> set[str]:
+    """The different values of a column that are not empty, as `WORDS` has labels."""
+    words = set()
+    for value in values:
+        if not is_blank(value):
+            words.add(str(value).strip().lower())
+    return words
 
 
 def _agreement(name: str, metric: str, truth: Scores, scores: Scores, passes: float | None) -> LabelAgreement:
     items = shared_items(truth, scores, name, f"has a label of '{metric}'", "people labelled")
+
+    # Majorities of raters and of answers. A judge whose scores are all 0 or 1 votes; others have a mean.
     answers = scores.at(*items)
     votes = bool(np.isin(answers[~np.isnan(answers)], (0, 1)).all())
     if votes and passes is not None:  # a mean of 2/3 is a majority, and would miss a mark of 1
         answers = np.where(np.isnan(answers), np.nan, answers >= passes)
     labelled, judged = mean_over(truth.at(*items)), mean_over(answers)
     split = (labelled == 0.5) | (votes & (judged == 0.5))  # a graded score of .5 is a score like others
-    both = ~np.isnan(labelled) & ~np.isnan(judged) & ~split
+    both = ~np.isnan(labelled) & ~np.isnan(judged) & ~split  # shape (sources, systems)
     if not both.any():
         raise InputError(f"human: no text of judge '{name}' has both a label of '{metric}' and a verdict")
     left_out = int((~np.isnan(mean_over(truth.samples))).sum()) - int(both.sum())
+
+    # From here on a place is a text: 1 if it passes, 0 if it fails.
     people = (labelled[both] > 0.5).astype(np.intp)
     passed = judged[both] > 0.5 if votes or passes is None else judged[both] >= passes
     judge = passed.astype(np.intp)
     clusters = np.unique(np.nonzero(both)[0], return_inverse=True)[1]  # texts of one source
+
     counts = _table(people, judge)
     kappa = cohens_kappa(counts)
     ci = None if math.isnan(kappa) else kappa_interval(people, judge, clusters)
     needed = None
     if ci is not None and ci[0] <= 0 <= ci[1]:
         needed = examples_to_separate(len(people), kappa, *ci, 0.0)
+
     (bad_fail, bad_pass), (good_fail, good_pass) = counts.astype(int).tolist()
     return LabelAgreement(
         judge=name,
@@ -273,7 +296,7 @@ def _share(right: Bools | Floats, clusters: Ints) -> Share:
     """The share of 1 among 1, 0 and NaN."""
     mean = mean_influences(right.astype(np.float64))
     low, high = map(float, wilson_interval(mean, clusters))
-    limits = (0.0, 1.0) if math.isnan(low) else (low, high)
+    limits = (0.0, 1.0) if math.isnan(low) else (low, high)  # of a single text nothing is known
     return Share(float(mean.value), limits, int(mean.defined.sum()))
 
 
@@ -294,10 +317,12 @@ def label_sentence(each: LabelAgreement) -> str:
 def label_printout(ratings: "pd.DataFrame", human: "pd.DataFrame", passes: float | None) -> Printout:
     """The agreement of the judges in a table; parameters and errors are those of `label_agreement`."""
     agreements = label_agreement(ratings, human, passes)
-    parts: list[Part] = [*(Strong(label_sentence(each)) for each in agreements), "", label_table(agreements)]
+    parts: list[Part] = [Strong(label_sentence(each)) for each in agreements]
+    parts += ["", label_table(agreements)]
     for each in agreements:
         if each.flips is not None:
             parts.append(f"  note: {flip_words(each.judge, each.metric, each.flips)}")
+    # How many texts are left out is much the same for all judges, so it is said once a metric.
     for metric in dict.fromkeys(each.metric for each in agreements):
         left_out = [each.left_out for each in agreements if each.metric == metric]
         if max(left_out):
@@ -326,7 +351,7 @@ def _decided(each: LabelAgreement) -> str:
 
 _SHARE = Column["Share | None"](
     "share",
-    lambda share: None if share is None else share.value,
+    lambda share: share and share.value,
     percent,
     ends=lambda share: None if share is None else share.ci,
     limits_form=percents_in_brackets,
@@ -354,6 +379,7 @@ def label_table(agreements: list[LabelAgreement]) -> Table[LabelAgreement]:
     rows = []
     for metric in dict.fromkeys(each.metric for each in agreements):
         judges = [each for each in agreements if each.metric == metric]
+        # Judges may have scored other texts each: the row below them is about the most.
         rows += [*judges, _always_the_same(max(judges, key=lambda each: each.n))]
     return Table("pass / fail labels of people: Cohen's kappa and both rates, 95 %", _COLUMNS, rows)
 

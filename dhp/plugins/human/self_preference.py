@@ -1,4 +1,9 @@
-"""Whether a judge prefers texts of its own family."""
+"""Whether a judge prefers texts of its own family.
+
+Scores of judge and people are standardised, so that both have the same scale; their difference is how much
+better the judge finds a text than people do. Self-preference is the mean difference over the family's texts
+less that over all others.
+"""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -49,7 +54,8 @@ def self_preference(
     system, or with all systems.
     """
     people, rated = human_scores(human), scores_by_judge(ratings)
-    of_family = {name: metrics for name, metrics in rated.items() if family.lower() in name.lower()}
+    part = family.lower()
+    of_family = {name: metrics for name, metrics in rated.items() if part in name.lower()}
     if not of_family:
         raise InputError(
             f"ratings: no judge's name has '{family}' in it; allowed: a part of {', '.join(rated)}"
@@ -62,24 +68,27 @@ def self_preference(
                 (scores,) = metrics.values()
             if scores is None:
                 continue
+
+            # The items that both scored, in a row.
             human_means = mean_over(truth.samples)
             judge_means = mean_over(scores.at(truth.sources, truth.systems))
             both = ~np.isnan(human_means) & ~np.isnan(judge_means)
             h, j = human_means[both], judge_means[both]
             sources, places = np.nonzero(both)
             systems = [truth.systems[place] for place in places]
-            mine = np.array([family.lower() in system.lower() for system in systems], dtype=bool)
+
+            mine = np.array([part in system.lower() for system in systems], dtype=bool)
             if not mine.any() or mine.all():
                 which = "no" if not mine.any() else "every"
                 names = ", ".join(dict.fromkeys(systems))
                 raise InputError(f"ratings: {which} system's name has '{family}' in it: {names}")
-            if np.ptp(h) > 0 and np.ptp(j) > 0:
+
+            if np.ptp(h) > 0 and np.ptp(j) > 0:  # equal scores cannot be standardised
                 gap = (j - j.mean()) / j.std() - (h - h.mean()) / h.std()
                 value, ci = _difference(gap, mine, sources, resamples, seed)
-                named = tuple(dict.fromkeys(s for s, is_own in zip(systems, mine, strict=True) if is_own))
-                preferences.append(
-                    SelfPreference(name, metric, named, int(mine.sum()), int((~mine).sum()), value, ci)
-                )
+                named = tuple(system for system in dict.fromkeys(systems) if part in system.lower())
+                own, others = int(mine.sum()), int((~mine).sum())
+                preferences.append(SelfPreference(name, metric, named, own, others, value, ci))
     return preferences
 
 
@@ -92,10 +101,12 @@ def _difference(
     _, source = np.unique(sources, return_inverse=True)
     of_sources = np.zeros((source.max() + 1, 4))
     np.add.at(of_sources, source, of_texts)
+
     n = len(of_sources)
     counts = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), resamples)
     drawn = counts @ of_sources
     drawn = drawn[(drawn[:, 2:] > 0).all(axis=1)]  # without texts of either side there is no difference
+
     gap_of_family, gap_of_others, family_texts, other_texts = of_sources.sum(axis=0)
     value = float(gap_of_family / family_texts - gap_of_others / other_texts)
     if not len(drawn):

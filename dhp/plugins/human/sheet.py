@@ -1,12 +1,15 @@
-"""Tables of scores as people keep them: two of them, or one sheet with the judge beside people."""
+"""Tables of scores as people keep them: two of them, or one sheet with the judge beside people.
+
+Columns get our names (`_chosen`, `_renamed`), a sheet is parted into a table of the judge and one of people,
+and several columns of scores become rows of one column `score` (`_scored`).
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dhp.core.errors import InputError, one_of, suggest
-from dhp.core.tables import is_blank
 from dhp.loaders.rated import RATED_SETS, read_human_scores
-from dhp.plugins.human.labels import WORDS
+from dhp.plugins.human.labels import WORDS, said
 from dhp.plugins.human.scores import read_frame
 
 if TYPE_CHECKING:
@@ -19,7 +22,8 @@ _OF_JUDGES = ("score", "sample", "model", "protocol", "status")
 _OURS = ("source", "system", "metric", *_OF_JUDGES, *_OF_PEOPLE)
 _USUAL = {"source": ("id", "example"), "score": ("judge",)}
 """Our column -> what sheets call it."""
-_OF_USUAL = {name: ours for ours, names in _USUAL.items() for name in names}
+_OF_USUAL = {"id": "source", "example": "source", "judge": "score"}
+"""The other way round, so that `--field` may call a column as sheets do."""
 
 
 def read_tables(
@@ -35,9 +39,11 @@ def read_tables(
     """
     import pandas as pd
 
+    # Names of ours, for which the user named columns.
     fields = {_OF_USUAL.get(name, name): column for name, column in fields.items()}
     for name in fields:
         one_of("field", name, ("id", "judge", *_OURS), "--field")
+
     judged = pd.concat([read_frame(file) for file in files], ignore_index=True)
     tables = {files[0]: judged}
     if human is not None:
@@ -46,18 +52,24 @@ def read_tables(
     columns = _chosen(fields, tables)
     named = {place: _renamed(table, columns) for place, table in tables.items()}
     sheet = named[files[0]]
+
+    # Two tables, or scores of the judge alone.
     if human is not None:
         people = _scored(named[human], columns, "human")
+        # A column `score` of people's own table holds scores, whatever they look like.
         return _scored(sheet, columns, "score"), people if "score" in named[human] else _labelled(people)
-    if not any(name in sheet for name in (*columns.get("human", ()), "human", "label")):
+    of_human = (*columns.get("human", ()), "human", "label")
+    if not any(name in sheet for name in of_human):
         return _scored(sheet, columns, "score"), None
+
+    # One sheet, parted by its columns: what is about neither alone goes into both tables.
     if "source" not in sheet:  # each row is a source of its own
         sheet = sheet.assign(source=[str(number) for number in range(1, len(sheet) + 1)])
     of_judges = {*columns.get("score", ()), *_OF_JUDGES}
     of_people = {*columns.get("human", ()), *_OF_PEOPLE}
     # A row for each sample of a judge repeats what people say.
-    people = sheet.drop(columns=[c for c in sheet if c in of_judges]).drop_duplicates()
-    ratings = sheet.drop(columns=[c for c in sheet if c in of_people])
+    people = sheet.drop(columns=of_judges & {*sheet}).drop_duplicates()
+    ratings = sheet.drop(columns=of_people & {*sheet})
     if "rater" in sheet:  # a row for each rater repeats what the judge says
         ratings = ratings.drop_duplicates()
     return _scored(ratings, columns, "score"), _labelled(_scored(people, columns, "human"))
@@ -65,7 +77,9 @@ def read_tables(
 
 def _chosen(fields: Mapping[str, str], tables: "Mapping[str, pd.DataFrame]") -> dict[str, list[str]]:
     """Name of ours -> the columns that the user named."""
-    known = [str(column) for table in tables.values() for column in table.columns]
+    known: list[str] = []
+    for table in tables.values():
+        known += map(str, table.columns)
     columns: dict[str, list[str]] = {}
     for ours, theirs in fields.items():
         several = ours in ("score", "human") and theirs not in known  # a column's name may hold a comma
@@ -79,8 +93,14 @@ def _chosen(fields: Mapping[str, str], tables: "Mapping[str, pd.DataFrame]") -> 
 
 def _renamed(table: "pd.DataFrame", columns: Mapping[str, Sequence[str]]) -> "pd.DataFrame":
     """The table with our names, but for the columns that hold the scores of several."""
-    names = {theirs[0]: ours for ours, theirs in columns.items() if len(theirs) == 1 and theirs[0] in table}
-    named = {column for each in columns.values() for column in each}
+    names = {}  # their name -> ours
+    named: set[str] = set()  # all columns that the user named
+    for ours, theirs in columns.items():
+        named.update(theirs)
+        if len(theirs) == 1 and theirs[0] in table:
+            names[theirs[0]] = ours
+
+    # Then what sheets usually call ours, unless the user or the table has it already.
     for ours, usual in _USUAL.items():
         spelt = [column for column in usual if column in table and column not in named]
         if spelt and ours not in columns and ours not in table:
@@ -98,19 +118,19 @@ def _scored(table: "pd.DataFrame", columns: Mapping[str, Sequence[str]], ours: s
     if len(columns.get(ours, ())) > 1 and several:
         name = "model" if ours == "score" else "rater"
         rest = table.drop(columns=several)
-        return pd.concat(
-            [rest.assign(score=table[column]).assign(**{name: column}) for column in several],
-            ignore_index=True,
-        )
+        parts = []
+        for column in several:
+            parts.append(rest.assign(score=table[column], **{name: column}))
+        return pd.concat(parts, ignore_index=True)
     if ours != "score" and ours in table:
-        return table.drop(columns=[c for c in table if c == "score"]).rename(columns={ours: "score"})
+        return table.drop(columns="score", errors="ignore").rename(columns={ours: "score"})
     return table
 
 
 def _labelled(people: "pd.DataFrame") -> "pd.DataFrame":
     """The table with a column `label` in place of `score` if people only say pass or fail."""
     if "score" not in people or "label" in people:
-        return people.drop(columns=[c for c in people if c == "score" and "label" in people])
-    words = {str(value).strip().lower() for value in people["score"] if not is_blank(value)}
+        return people.drop(columns="score", errors="ignore") if "label" in people else people
+    words = said(people["score"])
     is_label = bool(words) and words <= {*WORDS}
     return people.rename(columns={"score": "label"}) if is_label else people
