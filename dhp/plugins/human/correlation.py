@@ -24,6 +24,7 @@ COEFFICIENTS: tuple[Coefficient, ...] = get_args(Coefficient)
 """Kendall is tau-b; `kendall-c` is Stuart's tau-c."""
 RESAMPLES = 1000
 """Resamples of the sources, for intervals and tests."""
+_CONFIDENCE = 0.95
 FEWEST = 3
 """Points below which there is no correlation to speak of: over two it is always 1 or -1."""
 
@@ -64,6 +65,8 @@ def correlations(
     both = ~(np.isnan(human) | np.isnan(judge))
     x, y = np.where(both, human, np.nan), np.where(both, judge, np.nan)
     rng = rng or np.random.default_rng(0)
+
+    # A resample is how often each source was drawn; all levels and coefficients see the same resamples.
     counts = rng.multinomial(len(x), np.full(len(x), 1 / len(x)), size=resamples)
     weights = np.vstack([np.ones(len(x)), counts])  # the sources as they are, then each resample
     by_level = []
@@ -82,7 +85,7 @@ def percentiles(draws: Sequence[float]) -> tuple[float, float] | None:
     defined = [value for value in draws if not np.isnan(value)]
     if not defined or len(defined) <= len(draws) / 2:
         return None
-    low, high = np.quantile(defined, [0.025, 0.975])
+    low, high = np.quantile(defined, [(1 - _CONFIDENCE) / 2, (1 + _CONFIDENCE) / 2])
     return float(low), float(high)
 
 
@@ -93,6 +96,7 @@ def row_correlations(x: Floats, y: Floats, coefficient: Coefficient) -> Floats:
     or with constant values.
     """
     a, b = _differences(x, coefficient), _differences(y, coefficient)
+    # Sums over every two points of a row: what the cosine is made of.
     cross, aa, bb = (product.sum(axis=(-2, -1)) for product in (a * b, a * a, b * b))
     n = (~np.isnan(x)).sum(axis=-1)
     if coefficient == "kendall-c":
@@ -117,6 +121,7 @@ def _differences(x: Floats, coefficient: Coefficient) -> Floats:
 
 def _cosine(cross: Floats, aa: Floats, bb: Floats) -> Floats:
     varied = (aa > 0) & (bb > 0)
+    # The inner `where` keeps the division quiet in rows whose result is not taken.
     return np.where(varied, np.clip(cross / np.sqrt(np.where(varied, aa * bb, 1)), -1, 1), np.nan)
 
 

@@ -29,13 +29,15 @@ def written(outcome: Outcome, context: click.Context) -> str:
     import yaml
 
     asked, best = outcome.asked, str(outcome.helps)
+
     prompt = outcome.prompts[best]
     files = prompt.written(inner_folder(asked.out, "best"))
     path = asked.out / "dhp.yaml"
+    # What the user typed, over it what the change moves, and the new prompt files.
     options = {**_stated(context), **_changed(asked.original, prompt), "prompt-file": files}
     head = f"# Run it by: dhp benchmark --config {path}\n"
     text = yaml.safe_dump(options, allow_unicode=True, sort_keys=False, width=10_000)
-    if hidden(text) != text:
+    if hidden(text) != text:  # `write_lines` hides keys, and the file would not run as it is
         head += f"# {HIDDEN} stands for a key: fill it in before.\n"
     write_lines(path, [head, text])
     pages = " and ".join(str(asked.out / name / "report.html") for name in (ORIGINAL, best))
@@ -48,7 +50,8 @@ def _stated(context: click.Context) -> dict[str, Any]:
     for option in context.command.params:
         value = context.params.get(str(option.name))
         name = option.opts[0].removeprefix("--")
-        if context.get_parameter_source(str(option.name)) is ParameterSource.DEFAULT or name in _NOT_KEPT:
+        is_default = context.get_parameter_source(str(option.name)) is ParameterSource.DEFAULT
+        if is_default or name in _NOT_KEPT:
             continue
         options[name] = [*value] if isinstance(value, tuple) else value
     return options
@@ -56,14 +59,16 @@ def _stated(context: click.Context) -> dict[str, Any]:
 
 def _changed(old: JudgePrompt, new: JudgePrompt) -> dict[str, Any]:
     """The options that follow from a change."""
-    settings: dict[str, Any] = {
-        option: getattr(new.protocol, name)
-        for name, option in _OPTIONS.items()
-        if getattr(new.protocol, name) != getattr(old.protocol, name)
-    }
+    settings: dict[str, Any] = {}
+    for name, option in _OPTIONS.items():
+        value = getattr(new.protocol, name)
+        if value != getattr(old.protocol, name):
+            settings[option] = value
+
     if new.metrics != old.metrics:
-        metric = new.metrics[0]
+        metric = new.metrics[0]  # a change widens the scales of all metrics alike
         ends = [f"{end:g}" for end in (metric.scale.min, metric.scale.max)]
+        # `--scale` names the worst end first.
         settings["scale"] = "..".join(ends[::-1] if metric.lower_is_better else ends)
         settings["metric"] = [metric.name for metric in new.metrics]
     if new.pass_mark != old.pass_mark:
@@ -73,5 +78,6 @@ def _changed(old: JudgePrompt, new: JudgePrompt) -> dict[str, Any]:
 
 def _typed(mark: PassMark) -> list[str]:
     """A pass mark as `--pass-mark` takes it."""
-    marks = mark if isinstance(mark, Mapping) else {"": mark}
-    return [f"{name}={each}" if name else f"{each}" for name, each in marks.items()]
+    if not isinstance(mark, Mapping):
+        return [f"{mark}"]
+    return [f"{name}={each}" for name, each in mark.items()]

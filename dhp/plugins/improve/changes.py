@@ -90,13 +90,18 @@ class JudgePrompt:
         Raises `Unusable` if the change does not fit the prompt or what is missed, or changes nothing.
         """
         self._check_fits(change, missed)
+
         addition = self._addition(change, missed)
         texts = [_with(file.text, addition, cue=not change.replaces_cue) for file in self.files]
+
+        # A wider scale moves prompts, metrics and mark together.
         metrics, pass_mark = self.metrics, self.pass_mark
         if change.highest is not None:
             pass_mark = wider_mark(pass_mark, metrics, change.highest)
             metrics = tuple(wider_metric(metric, change.highest) for metric in metrics)
-            texts = [wider_text(text, self.metrics[0].scale, change.highest) for text in texts]
+            narrow = self.metrics[0].scale
+            texts = [wider_text(text, narrow, change.highest) for text in texts]
+
         protocol = override(self.protocol, protocol=change.change, **self._settings(change))
         files = tuple(replace(file, text=text) for file, text in zip(self.files, texts, strict=True))
         return JudgePrompt(files, protocol, metrics, pass_mark)
@@ -104,16 +109,24 @@ class JudgePrompt:
     def _check_fits(self, change: Change, missed: Sequence[str]) -> None:
         if change.looks_for and not _looked_for(change, missed):
             raise Unusable("the judge misses no kind of damage that it is for")
+
+        # Every second piece of a prompt is a slot, whose name says nothing of what the prompt asks for.
+        pieces: list[str] = []
+        for file in self.files:
+            pieces += pieces_of(file.text)[::2]
         for pattern, reason in change.unless.items():
-            if any(re.search(pattern, piece) for file in self.files for piece in pieces_of(file.text)[::2]):
+            if any(re.search(pattern, piece) for piece in pieces):
                 raise Unusable(reason)
+
         settings = self._settings(change)
         known = {name: getattr(self.protocol, name) for name in settings}
         if settings and settings == known and not self._addition(change, missed):
             raise Unusable("the judge is asked so already")
+        # Several samples of a probability are one and the same answer.
         if "samples" in settings and self.protocol.extraction != "parse":
             raise Unusable("probabilities are read already")
         if "extraction" in settings and settings["extraction"] != "parse":
+            # Probabilities are those of one token, so a score must be one.
             try:
                 for metric in self.metrics:
                     score_tokens(metric.scale, "score-only")
@@ -123,6 +136,7 @@ class JudgePrompt:
     def _settings(self, change: Change) -> dict[str, Any]:
         """The settings of the protocol that change; limits and samples never fall but where one is enough."""
         settings = dict(change.protocol)
+        # JSON is the user's own form, which programs read on.
         if self.protocol.answer == "json":
             settings.pop("answer", None)
         if "max_tokens" in settings:
@@ -135,7 +149,13 @@ class JudgePrompt:
     def _addition(self, change: Change, missed: Sequence[str]) -> str:
         texts = {"numbers": change.numbers, "words": change.words, "object": change.object}
         labels = any(metric.labels for metric in self.metrics)
-        kind = "object" if self.protocol.answer == "json" else "words" if labels else "numbers"
+        kind = "numbers"
+        if self.protocol.answer == "json":
+            kind = "object"
+        elif labels:
+            kind = "words"
+
+        # A change without any text is one of settings alone; one with a text for other answers does not fit.
         if not texts[kind]:
             if any(texts.values()):
                 raise Unusable({"object": "answers are JSON", "words": "answers are words"}.get(kind, kind))
@@ -146,15 +166,18 @@ class JudgePrompt:
 
     def _points(self) -> dict[str, str]:
         """The points of the scale; raises `Unusable` if metrics have several scales."""
-        scales = {(m.scale.min, m.scale.max, m.lower_is_better, *m.labels) for m in self.metrics}
+        scales = set()
+        for each in self.metrics:
+            scales.add((each.scale.min, each.scale.max, each.lower_is_better, *each.labels))
         if len(scales) > 1:
             raise Unusable("its metrics have several scales")
         metric = self.metrics[0]
-        if metric.labels:
+        if metric.labels:  # from the worst to the best
             return {"best": metric.labels[-1], "worst": metric.labels[0]}
         ends = [f"{end:g}" for end in (metric.scale.min, metric.scale.max)]
         worst, best = ends[::-1] if metric.lower_is_better else ends
-        return {"best": best, "worst": worst, "middle": f"{round((metric.scale.min + metric.scale.max) / 2)}"}
+        middle = round((metric.scale.min + metric.scale.max) / 2)
+        return {"best": best, "worst": worst, "middle": f"{middle}"}
 
 
 def _looked_for(change: Change, missed: Sequence[str]) -> list[str]:
@@ -171,7 +194,9 @@ def _with(text: str, addition: str, *, cue: bool) -> str:
     """The text with an addition at its end, above the last line if it only asks for the answer."""
     if not addition:
         return text
-    body = text.rstrip()
+    body, last = text.rstrip(), ""
     match = _CUE.search(body)
-    last = f"\n{match[0]}" if match and cue else ""
-    return f"{body[: match.start()].rstrip() if match else body}\n\n{addition.strip()}{last}\n"
+    if match:
+        body = body[: match.start()].rstrip()
+        last = f"\n{match[0]}" if cue else ""
+    return f"{body}\n\n{addition.strip()}{last}\n"

@@ -96,9 +96,9 @@ def improve(
 def _check(model: str, dataset: Sequence[str], protocol: Sequence[str], changes: ProtocolChanges) -> None:
     known = tuple(f"{provider}/" for provider in providers())
     if not model.startswith(known):
+        allowed = ", ".join(f"{each}NAME" for each in known)
         raise InputError(
-            f"`model` {model}: has no prompt that could be changed; allowed: a language model, "
-            f"{', '.join(f'{each}NAME' for each in known)}"
+            f"`model` {model}: has no prompt that could be changed; allowed: a language model, {allowed}"
         )
     if not changes.prompt:
         raise InputError("`prompt`: is missing; name the prompt to improve")
@@ -125,6 +125,7 @@ def _asked(
     from dhp.plugins.improve.changes import JudgePrompt
     from dhp.plugins.improve.trials import ORIGINAL, Asked, sharing
 
+    # How the judge is asked: one protocol, one version of the prompt.
     way = changes.changed(protocol)
     if way.pairwise:
         raise InputError(f"`protocol` {protocol}: compares texts; allowed: pointwise protocols")
@@ -132,11 +133,15 @@ def _asked(
     one_prompt = len(metrics) == 1 or way.answer == "json"
     if len(prompt_versions(changes.prompt, one_prompt=one_prompt)) > 1:
         raise InputError("`prompt`: names several versions of a prompt; one is improved at a time")
+
+    # The texts: one set, with the user's metrics in its task.
     sets, _ = found_datasets(list(dataset) or None, with_own_task(list(dataset), choice, metrics), seed)
     if len(sets) > 1:
         names = ", ".join(each.name for each in sets)
         raise InputError(f"`dataset`: a prompt is improved on one set of texts; allowed: one of {names}")
     task = with_metrics(sets[0].task, metrics)
+
+    # The prompt as it is; an answer in JSON holds all metrics, so it has one prompt for all of them.
     files = read_files(changes.prompt)
     if way.answer != "json":
         prompts_by_metric(files, task.metric_names, task.columns)

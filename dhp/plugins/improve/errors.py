@@ -23,6 +23,8 @@ def errors_apart(old: RunResult, new: RunResult) -> Swapped:
     """
     levels = {row.variant: row.level for row in old.result.variants}
     _, clusters = judge_scores([old, new], list(levels))
-    before, after = (added(*each) for each in marked_shares([old, new], levels, silent_is_wrong=True))
+    shares = marked_shares([old, new], levels, silent_is_wrong=True)
+    before, after = (added(*each) for each in shares)
+    # The same two judges get the same swaps, whatever was computed before.
     rng = np.random.default_rng(int.from_bytes(key_digest("errors", old.ratings.digest, new.ratings.digest)))
     return swap(before, after, rng, clusters, bounds=(-2.0, 2.0))

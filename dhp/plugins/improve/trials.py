@@ -70,11 +70,15 @@ class Asked:
         """
         data, clusters = self.dataset, self.dataset.clusters
         halves: tuple[list[str], list[str]] = ([], [])
+
+        # Examples of one cluster go into one half, as they are not independent.
         together: dict[str, list[str]] = {}
         for example in data.examples:
             together.setdefault(clusters.get(example.id, example.id), []).append(example.id)
+        # In random order, each to the half that has fewer so far.
         for name in sorted(together, key=lambda name: key_digest(self.seed, "improve", data.name, name)):
             min(halves, key=len).extend(together[name])
+
         if min(map(len, halves)) < FEWEST // 2:
             raise InputError(
                 f"{data.name}: {len(data.examples)} examples, {len(halves[0])} to choose a change by and "
@@ -165,8 +169,10 @@ class Trials:
         self.asked = asked
         self._progress = progress
         self.halves = asked.halves()
-        for change in (ORIGINAL, "best", *(each.change for each in known_changes().changes)):
-            check_folder(asked.out / change)  # of its run, at the end
+        # Which change wins is not known yet: its folder must be free, whichever it is.
+        for name in (ORIGINAL, "best", *(each.change for each in known_changes().changes)):
+            check_folder(asked.out / name)
+        # Small looks are left out; the last one, over all texts of the half, always stays.
         sizes = [round(share * len(self.halves[0])) for share in LOOKS]
         self.looks = [size for size in sizes[:-1] if size >= _LOOK] + sizes[-1:]
         self._unusable: dict[str, str] = {}
@@ -177,7 +183,7 @@ class Trials:
 
     def outcome(self) -> Outcome:
         """Choose a change, and confirm it."""
-        first = self._judged(ORIGINAL, 0)
+        first = self._judged(ORIGINAL, 0)  # at the first look, which says what the judge misses
         raced = Race()
         confirmed: Gain | None = None
         judges: tuple[RunResult, ...] = ()
@@ -188,9 +194,10 @@ class Trials:
             names = [change.change for change in known_changes().changes]
             raced = race(ORIGINAL, names, self._compared, len(self.looks))
             if raced.best:
-                with raced.usable(raced.best):
+                with raced.usable(raced.best):  # its answers on the other half may be unreadable
                     judges = self._on_other_half(raced.best)
                     confirmed = gain(*judges)
+
         last = max(look for name, look in self._done if name == ORIGINAL)
         return Outcome(
             self.asked,
@@ -267,8 +274,9 @@ def gain(old: RunResult, new: RunResult) -> Gain:
         better = Gain(pair.difference, pair.low, pair.high, pair.p)
     else:
         fewer = errors_apart(old, new)
-        better = Gain(*(float(each[0]) for each in (fewer.difference, fewer.low, fewer.high, fewer.p)))
-    if not better.p <= 1:
+        figures = (fewer.difference, fewer.low, fewer.high, fewer.p)  # each of one comparison
+        better = Gain(*(float(figure[0]) for figure in figures))
+    if not better.p <= 1:  # NaN
         raise Unusable("too few answers could be read")
     return better
 
@@ -290,6 +298,7 @@ def missed(result: Result) -> list[str]:
         if result.pass_mark is not None:
             seen = None if row.passes is None else 1 - row.passes.share
         if seen is not None and seen < _SEEN:
+            # Of several degrees the one that is seen least counts.
             name = parse_variant(row.variant).perturber
             shares[name] = min(seen, shares.get(name, 1.0))
     return sorted(shares, key=shares.__getitem__)
@@ -310,6 +319,7 @@ def _estimates(asked: Asked) -> list[Estimate]:
         for each in estimate(asked.model, asked.part(ids), progress=False, **keywords):
             yield replace(each, protocol=_label(name))
 
+    # The prompt as it is on all texts, each change on the half that chooses, the dearest one on the other.
     pending = [*taken(ORIGINAL, asked.original, halves[0] + halves[1])]
     changed = {}
     for name, prompt in prompts.items():

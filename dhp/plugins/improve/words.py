@@ -48,6 +48,8 @@ def lines(outcome: Outcome) -> Iterator[str]:
         yield "points: fewer damaged texts that pass and good texts that fail, both shares added"
     elif result.detection.avg is not None:
         yield f"as it was: detection {percent(result.detection.avg)}"
+
+    # A line for each change, the best first; then those that could not be tried.
     race = outcome.race
     for name, gain in sorted(race.gains.items(), key=lambda item: -item[1].difference):
         cost = _cost(outcome.costs[name], "cost" if outcome.priced else "tokens")
@@ -66,6 +68,7 @@ _FEW = 50
 def confirmed_lines(outcome: Outcome) -> Iterator[str]:
     """What the other half says."""
     best, gain = outcome.race.best, outcome.confirmed
+    # Nothing was confirmed: no change gained, or there was nothing to gain.
     if best is None or gain is None:
         tried = outcome.race.gains or outcome.race.unusable
         if tried:
@@ -75,6 +78,7 @@ def confirmed_lines(outcome: Outcome) -> Iterator[str]:
         else:
             yield "nothing to improve: no text is on the wrong side of the mark"
         return
+
     label = change_of(best).label
     sentence = f"{label}, on the other {outcome.n[1]} texts: {_points(gain)}, {_p(gain.p_better)}"
     yield f"{sentence}: it helps" if gain.helps else f"{sentence}: not shown to help"
@@ -96,14 +100,18 @@ def errors_words(judges: Sequence[Result]) -> str | None:
 
     None without a mark.
     """
-    shares = [(each.mean_passing, each.pass_mark) for each in judges]
-    passing = [at_mark(*mean) for mean, _ in shares if mean]
-    failing = [at_mark(of.fails.share, of.fails.most) for _, of in shares if of and of.fails]
-    if not passing or len(passing) != len(judges) or len(failing) != len(judges):
-        return None
-    marks = " and ".join(dict.fromkeys(of.mark for _, of in shares if of))
-    damaged, good = (" instead of ".join(reversed(each)) for each in (passing, failing))
-    return f"at your mark of {marks}, {damaged} of damaged texts pass and {good} of good ones fail"
+    passing, failing, marks = [], [], []
+    for each in judges:
+        mean, mark = each.mean_passing, each.pass_mark
+        if mean is None or mark is None or mark.fails is None:
+            return None
+        passing.append(at_mark(*mean))
+        failing.append(at_mark(mark.fails.share, mark.fails.most))
+        marks.append(mark.mark)
+    # A wider scale has another mark: "7 and 70". The new judge stands first: "35% instead of 59%".
+    mark_words = " and ".join(dict.fromkeys(marks))
+    damaged, good = (" instead of ".join(reversed(shares)) for shares in (passing, failing))
+    return f"at your mark of {mark_words}, {damaged} of damaged texts pass and {good} of good ones fail"
 
 
 def _points(gain: Gain) -> str:

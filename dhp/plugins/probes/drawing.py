@@ -23,10 +23,9 @@ def probes_charts(result: ProbeResult) -> list["Markup"]:
     charts = []
     moved, lines = _moved(result), _by_dose(result)
     if moved:
-        words = [
-            f"{name} {percent(share.value)}, the same text again {percent(again.value)}"
-            for name, (share, again) in moved.items()
-        ]
+        words = []
+        for name, (share, again) in moved.items():
+            words.append(f"{name} {percent(share.value)}, the same text again {percent(again.value)}")
         height = 1.1 + _ROW * max(3, len(moved))
         description = f"Share of the scores that move: {'; '.join(words)}."
         charts.append(drawn(lambda page: _draw_moved(page, moved), _WIDTH, height, description))
@@ -45,6 +44,7 @@ def _moved(result: ProbeResult) -> dict[str, tuple[Share, Share]]:
     moved = {LABELS[name]: (each.moved, each.again) for name, each in result.invariance.items()}
     padding = result.verbosity
     if padding and padding.net.n:
+        # The largest dose stands for padding: the curve beside it has all of them.
         moved["padding raises"] = padding.doses[-1].rose, padding.again.rose
     return moved
 
@@ -54,16 +54,20 @@ def _by_dose(result: ProbeResult) -> dict[str, dict[int, float]]:
     lines: dict[str, dict[int, float]] = {}
     padding, damage = result.verbosity, result.calibration
     if padding and padding.net.n:
-        lines["padding"] = {0: 0.0} | {d.k: d.change for d in padding.doses if d.change is not None}
+        lines["padding"] = {0: 0.0}  # the original itself
+        for dose in padding.doses:
+            if dose.change is not None:
+                lines["padding"][dose.k] = dose.change
     if damage and damage.order.n:
         known = {dose: mean for dose, mean in damage.means.items() if mean is not None}
-        first = known[min(known)]
+        first = known[min(known)]  # of the least damaged text, which is the original
         lines["damage"] = {dose: mean - first for dose, mean in known.items()}
     return lines
 
 
 def _draw_moved(page: "Figure", moved: dict[str, tuple[Share, Share]]) -> None:
     axes = page.subplots()
+    # Two marks a row: the changed text above, the same text asked again below.
     for row, (share, again) in enumerate(moved.values()):
         for each, place, shade, name in (
             (again, row + 0.18, "weak", "same text again"),
@@ -77,7 +81,7 @@ def _draw_moved(page: "Figure", moved: dict[str, tuple[Share, Share]]) -> None:
             label = name if row == 0 else None  # once in the legend
             axes.plot(each.value, place, "o", color=colour, markersize=5, label=label)
     axes.set_yticks(range(len(moved)), list(moved))
-    axes.set_ylim(len(moved) - 0.5, -0.5)
+    axes.set_ylim(len(moved) - 0.5, -0.5)  # the first row on top
     axes.set_xlim(-0.03, 1.03)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
     axes.grid(axis="x", linewidth=0.6)

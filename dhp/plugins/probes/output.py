@@ -49,7 +49,9 @@ class Line:
 
 def lines_of(result: ProbeResult) -> list[Line]:
     """A line a probe, of invariance one a change."""
-    lines = [_of_change(name, figures) for name, figures in result.invariance.items()]
+    lines = []
+    for name, figures in result.invariance.items():
+        lines.append(_of_change(name, figures))
     for name, label in LABELS.items():
         if name in result.left_out:
             lines.append(_left_out("invariance", label, name, result))
@@ -64,8 +66,11 @@ def lines_of(result: ProbeResult) -> list[Line]:
 
 def _left_out(probe: str, what: str, perturber: str, result: ProbeResult) -> Line:
     """The line of a probe that no text allows, or that no text has a score for."""
-    reasons = [why for variant, why in result.left_out.items() if variant.startswith(perturber)]
-    why = reasons[0] if reasons else "no text has a score both before and after"
+    why = "no text has a score both before and after"
+    for variant, reason in result.left_out.items():
+        if variant.startswith(perturber):  # the first reason stands for those of all degrees
+            why = reason
+            break
     return Line(probe, what, "–", "", "0", "left out", why)
 
 
@@ -120,12 +125,15 @@ def _points_line(result: ProbeResult) -> str:
     """Which points of the scale are used, by all metrics together if their scales are alike."""
     scales = {tuple(points) for points in result.points.values()}
     if len(scales) != 1:
-        unused = sum(share == 0 for points in result.points.values() for share in points.values())
+        unused = 0
+        for shares in result.points.values():
+            unused += [*shares.values()].count(0)
         return f"{unused} points of the scales of {len(result.points)} metrics are never used"
+
     (points,) = scales
     used = [point for point in points if _is_used(point, result)]
     never = [point for point in points if point not in used]
-    if any(" to " in point for point in points):
+    if any(" to " in point for point in points):  # tenths of a long scale, such as `1 to 10.9`
         return f"scores are in {len(used)} of {len(points)} tenths of the scale"
     words = f"points used: {listed(used)}"
     return f"{words}, never {listed(never)}" if never else words
@@ -194,6 +202,7 @@ def probe_parts(results: Sequence[ProbeResult]) -> list[Part]:
             lines,
             style=lambda one: "bold red" if _speaks_against(one.state) else "",
         )
+        # The sentence first, then the figures, then what each of them means.
         parts += [_sentence(result.model, lines), table]
         parts += [f"  {one.probe}, {one.what}: {one.meaning}" for one in lines]
         note = _unscored(result)
@@ -214,7 +223,10 @@ def _counted(result: ProbeResult) -> str:
 def _sentence(model: str, lines: Sequence[Line]) -> str:
     """How many probes speak against a judge, of those that any text allows, and which."""
     asked = [one for one in lines if one.n != "0"]
-    against = [f"{one.what} ({one.state})" for one in asked if _speaks_against(one.state)]
+    against = []
+    for one in asked:
+        if _speaks_against(one.state):
+            against.append(f"{one.what} ({one.state})")
     if not against:
         return f"{model}: none of {len(asked)} probes speaks against it"
     return f"{model}: {len(against)} of {len(asked)} probes speak against it: {listed(against)}"
@@ -222,8 +234,10 @@ def _sentence(model: str, lines: Sequence[Line]) -> str:
 
 def _unscored(result: ProbeResult) -> str:
     """How many ratings have no score, if any."""
-    reasons = ", ".join(f"{n:,} {reason}" for reason, n in without_score(result.ratings).items())
-    return f"ratings without a score are left out of every pair: {reasons}" if reasons else ""
+    reasons = []
+    for reason, count in without_score(result.ratings).items():
+        reasons.append(f"{count:,} {reason}")
+    return f"ratings without a score are left out of every pair: {', '.join(reasons)}" if reasons else ""
 
 
 def probes_page(probed: Probed) -> str:
@@ -231,8 +245,13 @@ def probes_page(probed: Probed) -> str:
     parts: list[Part] = []
     for result in probed.results:
         lines = lines_of(result)
-        asked = [one for one in lines if one.n != "0"]
-        left_out = [f"{one.what} ({one.meaning})" for one in lines if one.n == "0"]
+        # What no text allows is a note and no row, which would be a row of dashes.
+        asked, left_out = [], []
+        for one in lines:
+            if one.n == "0":
+                left_out.append(f"{one.what} ({one.meaning})")
+            else:
+                asked.append(one)
         parts += [
             Heading(_sentence(result.model, lines)),
             Note(f"{result.dataset}: {_counted(result)}"),
@@ -268,12 +287,16 @@ def write_probes(probed: Probed, folder: OutputFolder) -> None:
         for example in part.dataset.examples:
             examples.append(json_line({"dataset": part.dataset.name, **example.to_dict()}))
     folder.write("examples.jsonl", examples)
+
     sets = [(part.dataset.name, part.variants, part.texts) for part in probed.parts]
     folder.write("perturbed.jsonl", perturbed_lines(sets))
+
     ratings = pyarrow.Table.from_pandas(probed.ratings, preserve_index=False)
     with writing(folder.place("ratings.parquet")) as file:
         write_table(hidden_table(ratings), file)
+
     folder.write("report.html", [probes_page(probed)])
+    # Last: where it is, all other files are whole.
     content = probed.to_json()
     for written, result in zip(content["results"], probed.results, strict=True):
         written["lines"] = [asdict(line) for line in lines_of(result)]

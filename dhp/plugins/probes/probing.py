@@ -127,7 +127,9 @@ def _probed(spec: ProbeSpec, context: RequestContext) -> Probed:
         for part in parts:
             for judge, task in _ready(judges, part):
                 rated.append((judge, part, task, _rated(judge, part, task, spec.chosen, show)))
+    # Only here, so that the pending requests of all judges and datasets are collected in one go.
     context.stop_if_waiting()
+
     results, tables = [], []
     for judge, part, task, table in rated:
         results.append(_result(judge, part, task, table, spec.chosen))
@@ -168,6 +170,7 @@ def _texts(
     chosen, _ = found_datasets(spec.dataset, choice, spec.seed)
     # Ready-made pairs of a set are damage of its own: probes make their texts from the originals.
     datasets = [replace(each, suite=suite, pair_variants=(), pairs=()) for each in chosen]
+
     perturb_model = choice.perturb_model
     if perturb_model and "invariance" not in names:
         raise InputError("`perturb_model`: is for the paraphrases of the probe invariance; leave it out")
@@ -176,7 +179,9 @@ def _texts(
     registry = find_perturbers(perturbers, [suite])
     build = Builder(perturbers, registry, spec.seed, model, {}, None, dry, progress)
     build.check(datasets, None)
-    made = [without_lower_doses(part).judged_by(spec.metrics) for part in build.all(datasets)]
+    made = []
+    for part in build.all(datasets):
+        made.append(without_lower_doses(part).judged_by(spec.metrics))
     context.stop_if_waiting()
     return made
 
@@ -188,6 +193,7 @@ def _ready(judges: Sequence[Judge], part: PerturbedDataset) -> Iterator[tuple[Ju
         judged_task = judge.own_task(task, texts)
         judge.prepare(texts, judged_task)
         if judge.cached_model:
+            # What was paid under this name was paid by this probe before it was stopped.
             identity = json.dumps([judge.identity, part.identity], sort_keys=True, default=str)
             judge.cached_model.run = text_hash(identity)
         yield judge, judged_task
@@ -197,7 +203,9 @@ def _passes(texts: Sequence[Candidate], chosen: ProbeChoice) -> Iterator[list[Ca
     """All texts, then again and again those that are to be rated more often."""
     most = max((chosen.passes(text.variant) for text in texts), default=0)
     for repeat in range(most):
-        yield [replace(c, repeat=repeat) for c in texts if chosen.passes(c.variant) > repeat]
+        again = [text for text in texts if chosen.passes(text.variant) > repeat]
+        # The number of the pass is part of a request: else the first answer would be taken from the store.
+        yield [replace(text, repeat=repeat) for text in again]
 
 
 def _rated(
@@ -206,7 +214,7 @@ def _rated(
     """The ratings of all texts of a dataset, each as often as the probes need it, sorted."""
     import pandas as pd
 
-    passes = [*_passes(part.candidates(), chosen)]
+    passes = [*_passes(part.candidates(), chosen)]  # ratings of a pass are told apart by its number
     total = sum(map(len, passes)) * len(task.metrics) * judge.samples
     shown = _shown(judge, part.dataset.name, total, progress)
     rows: list[tuple[object, ...]] = []
@@ -242,14 +250,20 @@ class _Scores:
     ) -> None:
         self.metrics = [metric.name for metric in task.metrics]
         self.examples = sorted(example.id for example in part.dataset.examples)
+
+        # Means over samples, as a run takes them; looked up by variant and pass.
         scored = table[table["status"] == "scored"]
         means = scored.groupby(["variant", "repeat", "example", "metric"], as_index=False)["score"].mean()
         self._tables = dict(iter(means.groupby(["variant", "repeat"])))
+
         self.spans = np.array([m.scale.max - m.scale.min for m in task.metrics])
         self.lows = np.array([m.scale.min for m in task.metrics])
+
+        # Numbers of clusters; an example without one is a cluster of its own.
         clusters = part.dataset.clusters
         names = [clusters.get(example, example) for example in self.examples]
         self.clusters = np.unique(names, return_inverse=True)[1] if clusters else None
+
         passes = range(chosen.passes(ORIGINAL))
         self.originals = np.stack([self.of(ORIGINAL, repeat) for repeat in passes])
         """Scores of the original, asked again and again, shape (R, n, M)."""
@@ -296,20 +310,25 @@ _NO_MODEL = "a language model writes them, and none is named"
 def _left_out(part: PerturbedDataset) -> dict[str, str]:
     """Variant that no text has -> why."""
     made = {text.variant for text in part.texts if text.text is not None}
-    reasons = {t.variant: t.reason or "" for t in part.texts if t.variant not in made}
-    return dict.fromkeys(part.left_out, _NO_MODEL) | reasons
+    reasons = dict.fromkeys(part.left_out, _NO_MODEL)
+    for text in part.texts:
+        if text.variant not in made:
+            reasons[text.variant] = text.reason or ""
+    return reasons
 
 
 def _invariance(
     scores: _Scores, part: PerturbedDataset, left_out: Mapping[str, str], chosen: ProbeChoice
 ) -> dict[str, Moves]:
+    # What a change costs is compared with damage, which only calibration has rated.
     counted = DOSES if "calibration" in chosen.names else ()
     damage = [scores.of(f"{chosen.damage}.k{k}") for k in counted]
-    return {
-        v.name: moves(scores.originals, scores.of(v.name), scores.spans, scores.clusters, damage)
-        for v in part.variants
-        if v.level == "control" and v.name not in left_out
-    }
+    by_change = {}
+    for variant in part.variants:
+        if variant.level == "control" and variant.name not in left_out:
+            changed = scores.of(variant.name)
+            by_change[variant.name] = moves(scores.originals, changed, scores.spans, scores.clusters, damage)
+    return by_change
 
 
 def _verbosity(scores: _Scores) -> Rise:

@@ -129,6 +129,7 @@ def moves(
     examples with the same integer in `clusters` belong together. Without damaged copies a tenth of the scale
     stands for what damage costs.
     """
+    # Change and noise of the same examples, else they could not be compared.
     defined = ~np.isnan(originals).any(axis=0) & ~np.isnan(changed)
     by_change = np.where(defined[:, None], _against(originals, changed, spans), np.nan)
     by_noise = np.where(defined[:, None], _noise(originals, spans), np.nan)
@@ -152,6 +153,7 @@ def _state(
     damage: Sequence[Floats],
 ) -> tuple[Verdict, float | None]:
     """State and share of `Moves`."""
+    # As in a run a drop is positive, and the second axis holds variants: here the change alone.
     control = -_steps(original, changed, spans)[:, None]
     scores_move = True
     if damage:
@@ -162,6 +164,7 @@ def _state(
         scores_move = bool(np.nan_to_num(np.concatenate([control, beside], axis=1)).any())
     else:
         beside, noticed = np.full(control.shape, DAMAGE), [True]
+
     (movement,) = movements(control, beside, noticed, clusters)
     state, metric = control_state(movement, scores_move=scores_move)
     return state, float(movement.share[metric]) if movement.against[metric] >= 0 else None
@@ -284,7 +287,11 @@ def calibration(
     scores of the undamaged text, asked R times, at least 2. `spans` and `lows` are length and lower end of
     each metric's scale; examples with the same integer in `clusters` belong together.
     """
-    pairs = np.stack([_steps(scores[i], scores[j], spans) for i, j in combinations(range(len(doses)), 2)], 1)
+    # Every two doses of an example, the less damaged one first.
+    by_pair = [_steps(less, more, spans) for less, more in combinations(scores, 2)]
+    pairs = np.stack(by_pair, axis=1)
+
+    # Each dose against the one before it, to see where scores rise.
     level = 1 - 0.05 / (len(doses) - 1)  # Bonferroni: all steps together
     steps, rises_at = [], []
     for place, k in enumerate(doses[1:], 1):
@@ -292,14 +299,19 @@ def calibration(
         steps.append(step)
         if compared_with_zero(step.net, ("rises", "rises", "does not")) == "rises":
             rises_at.append(k)
+
     fell = with_interval(mean_influences(-np.sign(pairs)), clusters, bounds=_DIFFERENCE)
     state = compared_with_zero(fell, ("falls", "falls", "flat"))
     if rises_at or (state == "flat" and fell.ci is not None and fell.ci[1] < 0):
         state = "not monotone"
+
+    means = {}
+    for k, of_dose in zip(doses, scores, strict=True):
+        means[k] = _mean((of_dose - lows) / spans)
     higher = _above_zero(pairs)
     higher_again = _above_zero(_noise(originals, spans))
     return Calibration(
-        means={k: _mean((of_dose - lows) / spans) for k, of_dose in zip(doses, scores, strict=True)},
+        means=means,
         order=with_interval(mean_influences((1 - np.sign(pairs)) / 2), clusters),
         reversed=with_interval(mean_influences(higher), clusters),
         again=with_interval(mean_influences(higher_again), clusters),
@@ -318,7 +330,7 @@ def points_used(scores: npt.ArrayLike, low: float, high: float) -> dict[str, flo
     x = np.asarray(scores, dtype=np.float64).ravel()
     x = x[~np.isnan(x)]
     whole = float(low).is_integer() and float(high).is_integer() and (x == np.round(x)).all()
-    if whole and high - low < MOST_POINTS:
+    if whole and high - low < MOST_POINTS:  # a count for each point
         points = np.arange(low, high + 1)
         counts = np.array([(x == point).sum() for point in points])
         names = [f"{point:g}" for point in points]
@@ -355,16 +367,19 @@ def stability(
     the shape (K, n, M), of K repetitions, at least 2; NaN without a score. `spans` and `clusters` are as for
     `moves`.
     """
-    orders = np.sign(_steps(original, damaged, spans))
+    orders = np.sign(_steps(original, damaged, spans))  # -1 if the copy scores lower, 1 if higher
     pairs = [*combinations(range(len(orders)), 2)]
     product = np.stack([orders[r] * orders[s] for r, s in pairs], axis=1)
     apart = np.stack([_moved(orders[r] - orders[s]) for r, s in pairs], axis=1)
-    flips = with_interval(mean_influences(_above_zero(-product)), clusters)
+    flips = with_interval(mean_influences(_above_zero(-product)), clusters)  # opposite signs
+
+    # Scores of one text from repetition to repetition; original and copy are like two metrics here.
     both = np.concatenate([original, damaged], axis=2)
     widths = np.concatenate([spans, spans])
     between = np.stack([_steps(both[r], both[s], widths) for r, s in pairs], axis=1)
     lacking = np.isnan(between).any(axis=1)
     same = np.where(lacking, np.nan, (between == 0).all(axis=1))
+
     state = "undecided"
     if flips.ci is not None and flips.n >= FEWEST_PAIRS:
         low, high = flips.ci

@@ -70,13 +70,19 @@ def _sentences(text: str, language: str | None) -> list[str]:
     return pieces
 
 
+# An item of a list without numbers, such as "- milk".
 _LISTED = re.compile(r"(?P<mark>[ \t]*[-*•] )(?P<item>\S.*)")
 _AFTER = r"(?=[.,;:!?)\]]|$| (?:in|on|at|for|from|to|with|are|is|were|was|have|has|had|who|that|which|as)\b)"
 """What may follow the last item: nothing that belongs to it alone."""
-_NAMES, _NOUNS = (
-    re.compile(rf"\b{item}(?:, {item})+,? (?:and|or) {item}(?![\w'’-]){_AFTER}")
-    for item in (r"[A-Z][\w'’-]*", r"[a-z][a-z-]*")
-)
+
+
+def _series(item: str) -> re.Pattern[str]:
+    """Items with commas between them and a last one behind `and` or `or`."""
+    return re.compile(rf"\b{item}(?:, {item})+,? (?:and|or) {item}(?![\w'’-]){_AFTER}")
+
+
+_NAMES = _series(r"[A-Z][\w'’-]*")  # "Anna, Ben and Clara"
+_NOUNS = _series(r"[a-z][a-z-]*")  # "apples, pears, and plums"
 _ITEM = re.compile(r"[\w'’-]+")
 
 
@@ -90,6 +96,7 @@ def item_order(text: str, rng: Random, *, language: str | None = None) -> Edited
     spans = [*_list_items(text)]
     if language == "en" and looks_english(text):
         spans += _series_items(text)
+
     changed, made = text, 0
     for items in sorted(spans, reverse=True):  # from the end, so that earlier places stay
         new = _reordered([text[a:b] for a, b in items], rng)
@@ -107,8 +114,9 @@ _Items = list[tuple[int, int]]
 
 def _list_items(text: str) -> Iterator[_Items]:
     """The items of each list: lines in a row that begin with the same mark."""
-    run: _Items = []
+    run: _Items = []  # the items of the list that is being read
     before, start = "", 0
+    # The empty line at the end closes a list that ends the text.
     for line in [*text.splitlines(keepends=True), ""]:
         match = _LISTED.match(line.rstrip())
         mark = match["mark"] if match else ""
@@ -182,7 +190,10 @@ def probe_suite(probes: Sequence[Probe], damage: str) -> Suite:
 
 
 def _damage_use(damage: str, doses: Sequence[int]) -> PerturberUse:
-    able = [n for n, p in builtin_perturbers().items() if p.function and "k" in p.parameters]
+    able = []
+    for name, known in builtin_perturbers().items():
+        if known.function and "k" in known.parameters:
+            able.append(name)
     if damage not in able:
         raise InputError(f"`damage` '{damage}': takes no number of damages; {suggest(damage, able)}")
     level = builtin_perturbers()[damage].level
@@ -193,5 +204,7 @@ def _damage_use(damage: str, doses: Sequence[int]) -> PerturberUse:
 
 def without_lower_doses(part: PerturbedDataset) -> PerturbedDataset:
     """The dataset without texts that got less than their dose: under its name they would bend the curve."""
-    texts = (fully_dosed(text) if parse_variant(text.variant).dose else text for text in part.texts)
+    texts = []
+    for text in part.texts:
+        texts.append(fully_dosed(text) if parse_variant(text.variant).dose else text)
     return replace(part, texts=tuple(texts))

@@ -71,7 +71,7 @@ def _use_reviews(reviewable: "ReviewableSet", files: Sequence[str], freeze: str 
     from dhp.perturb.sets import check_free, write_set
     from dhp.plugins.review.reviews import read_reviews, reviewed_parts, summary
 
-    if freeze is not None:
+    if freeze is not None:  # before the files are read, which may be many
         check_free(Path(freeze))
     reviews = read_reviews(files, reviewable)
     review_summary = summary(reviewable, reviews)
@@ -79,7 +79,9 @@ def _use_reviews(reviewable: "ReviewableSet", files: Sequence[str], freeze: str 
     if freeze is not None:
         parts = reviewed_parts(reviewable, reviews)
         write_set(Path(freeze), parts, review_summary)
-        count = sum(t.text is not None for part in parts for t in part.texts)
+        count = 0
+        for part in parts:
+            count += sum(text.text is not None for text in part.texts)
         say(f"{count} texts frozen in {freeze}")
 
 
@@ -99,6 +101,7 @@ def _kinds_table(set_review: "SetReview") -> "Table[ReviewedKind]":
     """A row for each kind of damage."""
     from dhp.content.catalog import variant_name
 
+    # Kinds of one set need no name of the set before them.
     one_set = len({kind.dataset for kind in set_review.kinds}) == 1
 
     def name(kind: "ReviewedKind") -> str:

@@ -69,7 +69,9 @@ def read_reviewable(folder: Path) -> ReviewableSet:
     Raises `InputError` for a broken set, and if no text differs from its original.
     """
     parts, set_hash = read_set(folder), read_card(folder).sha256
-    pairs = [pair for part in parts.values() for pair in _pairs(part, set_hash)]
+    pairs: list[Pair] = []
+    for part in parts.values():
+        pairs += _pairs(part, set_hash)
     if not pairs:
         raise InputError(f"{folder}: no text differs from its original; must be a set with degraded texts")
     order = shuffled(pairs, stream(set_hash, "review"))
@@ -77,9 +79,11 @@ def read_reviewable(folder: Path) -> ReviewableSet:
 
 
 def _pairs(part: PerturbedDataset, set_hash: str) -> list[Pair]:
-    outputs, variants = part.outputs, {v.name: v for v in part.variants}
+    outputs = part.outputs
+    variants = {variant.name: variant for variant in part.variants}
     pairs = []
     for t in part.texts:
+        # A text that does not apply, or equals its original, leaves nothing to decide.
         if t.text is not None and t.text != outputs[t.example]:
             left = stream(set_hash, part.dataset.name, t.variant, t.example).random() < 0.5
             pairs.append(Pair(part.dataset.name, variants[t.variant], outputs[t.example], t, left))
@@ -97,18 +101,25 @@ def checks(reviewable: ReviewableSet) -> dict[Key, list[Check]]:
         for kind in audited(part):
             for example, why in kind.outliers.items():
                 outliers[part.dataset.name, kind.variant.name, example] = why
-    return {key: _checks(pair, outliers.get(key)) for key, pair in reviewable.pairs.items()}
+
+    by_pair = {}
+    for key, pair in reviewable.pairs.items():
+        by_pair[key] = _checks(pair, outliers.get(key))
+    return by_pair
 
 
 def _checks(pair: Pair, outlier: str | None) -> list[Check]:
-    listed, audit = list[Check](), pair.degraded.audit
+    listed: list[Check] = []
+    audit = pair.degraded.audit
+    # Only rules that count their edits say how many were asked for and made.
     if audit and audit.asked is not None and audit.made is not None:
         listed.append((audit.made >= audit.asked, f"{audit.made} of {audit.asked} edits made"))
     if audit:
         listed.append((True, f"similarity to the original {audit.similarity:.2f}"))
     if pair.variant.method in ("llm", "authored") and not pair.degraded.by_hand:
         listed.append(_acceptance(pair))
-    listed += [(False, f"an earlier answer was rejected: {why}") for why in pair.degraded.rejected]
+    for why in pair.degraded.rejected:
+        listed.append((False, f"an earlier answer was rejected: {why}"))
     if pair.degraded.by_hand:
         listed.append((True, "edited by hand"))
     if outlier:
@@ -182,7 +193,7 @@ def read_reviews(files: Sequence[str], reviewable: ReviewableSet) -> Reviews:
     the set lacks or that is there twice, an edit that changes nothing, and the same review twice.
     """
     reviews: dict[str, Mapping[Key, ReviewedText]] = {}
-    read: dict[str, str] = {}
+    read: dict[str, str] = {}  # id of a review -> the file that has it
     for number, file in enumerate(files, 1):
         review_file = _read(Path(file), reviewable)
         if review_file.id in read:
@@ -244,6 +255,8 @@ def decisions(reviews: Reviews) -> dict[Key, Decision]:
     for texts in reviews.values():
         for key, text in texts.items():
             by_key.setdefault(key, set()).add(text.decision)
+
+    # The first of these that any reviewer said decides.
     ranked: tuple[Decision, ...] = ("reject", "edit", "accept")
     decided: dict[Key, Decision] = {}
     for key, all_said in by_key.items():
@@ -258,10 +271,9 @@ def agreement(reviewable: ReviewableSet, reviews: Reviews) -> float | None:
     """
     rows = []
     for texts in reviews.values():
-        row = [
-            _side(texts[key].worse, pair) if key in texts else np.nan
-            for key, pair in reviewable.pairs.items()
-        ]
+        row = []  # a place for each pair, NaN if this reviewer did not decide on it
+        for key, pair in reviewable.pairs.items():
+            row.append(_side(texts[key].worse, pair) if key in texts else np.nan)
         rows.append(row)
     return krippendorff_alpha(np.array(rows, dtype=np.float64), nominal=True)
 
@@ -274,11 +286,14 @@ def _side(worse: Worse, pair: Pair) -> int:
 
 
 def _kinds(reviewable: ReviewableSet, reviews: Reviews) -> Iterator[ReviewedKind]:
+    # Dataset, variant -> of each reviewed text what its reviewers said.
     answers: dict[tuple[str, str], list[list[Worse]]] = {}
     for key in reviewable.pairs:
         of_text = [text.worse for text in _said(key, reviews)]
         if of_text:
             answers.setdefault(key[:2], []).append(of_text)
+
+    # In the order of the set, not in the random one of the page.
     for part in reviewable.parts.values():
         for variant in part.variants:
             of_texts = answers.get((part.dataset.name, variant.name))
@@ -320,17 +335,23 @@ def reviewed_parts(reviewable: ReviewableSet, reviews: Reviews) -> list[Perturbe
     text the first file's counts. Texts that nobody reviewed stay.
     """
     settled = decisions(reviews)
-    return [_reviewed(part, settled, reviews) for part in reviewable.parts.values()]
+    parts = []
+    for part in reviewable.parts.values():
+        parts.append(_reviewed(part, settled, reviews))
+    return parts
 
 
 def _reviewed(part: PerturbedDataset, settled: Mapping[Key, Decision], reviews: Reviews) -> PerturbedDataset:
-    outputs, texts = part.outputs, []
+    outputs = part.outputs
+    texts = []
     for t in part.texts:
         key = (part.dataset.name, t.variant, t.example)
         if settled.get(key) == "reject":
-            notes = [review.note for review in _said(key, reviews) if review.decision == "reject"]
-            first_note = next(filter(None, notes), "")
-            reason = f"rejected in review: {first_note}" if first_note else "rejected in review"
+            reason = "rejected in review"
+            for review in _said(key, reviews):
+                if review.decision == "reject" and review.note:
+                    reason += f": {review.note}"
+                    break  # of several notes the first file's counts
             t = replace(t, text=None, reason=reason, audit=None, by_hand=False)
         elif settled.get(key) == "edit":
             text = next(review.text for review in _said(key, reviews) if review.text is not None)
@@ -341,7 +362,11 @@ def _reviewed(part: PerturbedDataset, settled: Mapping[Key, Decision], reviews: 
 
 def _said(key: Key, reviews: Reviews) -> list[ReviewedText]:
     """What the reviewers said of a text."""
-    return [texts[key] for texts in reviews.values() if key in texts]
+    said = []
+    for texts in reviews.values():
+        if key in texts:
+            said.append(texts[key])
+    return said
 
 
 def _origins(part: PerturbedDataset, texts: Sequence[PerturbedText]) -> dict[str, str]:
@@ -353,6 +378,7 @@ def _origins(part: PerturbedDataset, texts: Sequence[PerturbedText]) -> dict[str
     made_by = dict(part.origins)
     for perturber, count in counts.items():
         if count:
+            # A set that was reviewed before counts its edits already: "general, 3 by hand".
             before = re.sub(r", \d+ by hand$", "", part.origins.get(perturber, perturber))
             made_by[perturber] = f"{before}, {count} by hand"
     return made_by
@@ -372,7 +398,7 @@ def examples_with_sources(
     datasets, _ = found_datasets(list(dataset), Choice(perturbed=reviewable.folder), 0)
     for each in datasets:
         part_of(reviewable.parts, each)
-        labels = {"": each.task.source_label or "source", **each.task.shown_fields}
+        labels = {"": each.task.source_label or "source", **each.task.shown_fields}  # "" is the source
         for example in each.examples:
             sources[each.name, example.id] = _shown(example, labels)
     return sources
@@ -380,7 +406,11 @@ def examples_with_sources(
 
 def _shown(example: Example, labels: Mapping[str, str]) -> dict[str, str]:
     texts = {"": example.source, **example.fields}
-    return {label: texts[name] for name, label in labels.items() if texts.get(name)}
+    shown = {}
+    for name, label in labels.items():
+        if texts.get(name):
+            shown[label] = texts[name]
+    return shown
 
 
 def review_page(reviewable: ReviewableSet, sources: Mapping[tuple[str, str], Mapping[str, str]] = {}) -> str:
@@ -403,6 +433,7 @@ def review_page(reviewable: ReviewableSet, sources: Mapping[tuple[str, str], Map
 def _data(reviewable: ReviewableSet, sources: Mapping[tuple[str, str], Mapping[str, str]]) -> dict[str, Any]:
     """What the script shows; texts of an example and descriptions of a variant are there once."""
     checked, known = checks(reviewable), descriptions()
+    # Number of each example and each kind in their lists, by which the pairs refer to them.
     examples: dict[tuple[str, str], int] = {}
     variants: dict[tuple[str, str], int] = {}
     shown: list[dict[str, Any]] = []
@@ -415,6 +446,7 @@ def _data(reviewable: ReviewableSet, sources: Mapping[tuple[str, str], Mapping[s
             shown.append({"dataset": key[0], "id": key[1], "original": pair.original, "source": source})
         variant = variants.setdefault((pair.variant.name, pair.variant.level), len(variants))
         pairs.append(_pair(pair, examples[key], variant, checked[pair.key]))
+
     kinds = []
     for name, level in variants:
         description = known.get(parse_variant(name).perturber, "")

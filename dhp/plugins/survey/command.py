@@ -59,11 +59,15 @@ def aggregate(answers: tuple[str, ...], out: str, chart: str | None) -> None:
     if path.suffix not in (".yaml", ".yml"):
         raise InputError(f"--out {out}: unknown kind of file '{path.suffix}'; allowed: .yaml")
     check_output(path)
+
     sheets = [read_answers(Path(name)) for name in answers]
     counted = count(sheets, path.stem)
     write_weights(counted, path)
     say(*weights_shown(read_weights(out), chart))
-    unanswered = sum(metric is None for sheet in sheets for metric in sheet.answers.values())
+
+    unanswered = 0
+    for sheet in sheets:
+        unanswered += [*sheet.answers.values()].count(None)
     if unanswered:
         say(f"note: questions left open, which count for no metric: {unanswered}")
 

@@ -53,7 +53,9 @@ class Survey:
     @property
     def hash(self) -> str:
         """Tells surveys apart: task, metrics, issues and examples."""
-        issues = [{**asdict(issue), "example": issue.example.to_dict()} for issue in self.issues]
+        issues = []
+        for issue in self.issues:
+            issues.append({**asdict(issue), "example": issue.example.to_dict()})
         return text_hash(json.dumps([self.task.model_dump(), issues]))
 
 
@@ -86,6 +88,7 @@ def make_survey(task: str, dataset: str | None = None, suite: str | None = None)
     """
     if dataset is not None:
         _check_choice(read_task(task))
+        # Harmless edits hurt no metric, so nobody is asked about them.
         (part, *_) = perturb_datasets(dataset, task=task, suite=suite, controls=False)
         issues, lacking = [], []
         for perturber in dict.fromkeys(v.perturber for v in part.variants):
@@ -94,6 +97,7 @@ def make_survey(task: str, dataset: str | None = None, suite: str | None = None)
                 issues.append(issue)
             else:
                 lacking.append(perturber)
+
         if lacking:
             logging.getLogger("dhp").warning(
                 "left out of the survey, as no text shows all degrees: %s", ", ".join(lacking)
@@ -114,8 +118,10 @@ def _check_choice(task: Task) -> None:
 
 def _bundled_survey(task: str) -> Survey:
     perturbers = task_perturbers(task)
-    datasets = dict.fromkeys(perturbers.values())
-    made = {name: perturb_datasets(f"mini/{name}", controls=False)[0] for name in datasets}
+    made = {}
+    for name in dict.fromkeys(perturbers.values()):
+        (made[name],) = perturb_datasets(f"mini/{name}", controls=False)
+
     issues = []
     for perturber, dataset in perturbers.items():
         issue = _issue(made[dataset], perturber)
@@ -128,13 +134,16 @@ def _bundled_survey(task: str) -> Survey:
 def _issue(part: PerturbedDataset, perturber: str) -> Issue | None:
     """The issue on the first example that can be degraded in all its degrees; None without one."""
     variants = [v for v in part.variants if v.perturber == perturber]
-    texts = {(t.example, t.variant): t.text for t in part.texts if t.text is not None}
+    texts = {(text.example, text.variant): text.text for text in part.texts}
     for example in part.dataset.examples:
-        degraded = {v.degree or "": texts.get((example.id, v.name)) for v in variants}
-        whole = {degree: text for degree, text in degraded.items() if text is not None}
-        if len(whole) == len(variants):
+        degraded: dict[str, str] = {}
+        for variant in variants:
+            text = texts.get((example.id, variant.name))
+            if text is not None:
+                degraded[variant.degree or ""] = text
+        if len(degraded) == len(variants):
             sentence = descriptions().get(perturber, perturber.replace("_", " ").capitalize() + ".")
-            return Issue(perturber, sentence, variants[0].level, example, whole)
+            return Issue(perturber, sentence, variants[0].level, example, degraded)
     return None
 
 
@@ -152,7 +161,7 @@ def fleiss_kappa(votes: Sequence[Sequence[int]]) -> float | None:
     are left out. `votes` has subjects x categories: how many raters chose the category. None if it is
     undefined: no subject with two raters, or all votes in one category.
     """
-    rated = [row for row in votes if sum(row) > 1]
+    rated = [row for row in votes if sum(row) > 1]  # a single rater agrees with nobody
     total = sum(map(sum, rated))
     shares = [sum(column) / total for column in zip(*rated, strict=True)]
     by_chance = math.fsum(share**2 for share in shares)
@@ -164,7 +173,8 @@ def fleiss_kappa(votes: Sequence[Sequence[int]]) -> float | None:
 
 def _agreeing_pairs(row: Sequence[int]) -> float:
     n = sum(row)
-    return sum(votes * (votes - 1) for votes in row) / (n * (n - 1))
+    agreeing = sum(votes * (votes - 1) for votes in row)  # ordered pairs of raters of one category
+    return agreeing / (n * (n - 1))
 
 
 def agreement(
@@ -189,15 +199,19 @@ def agreement(
     whole, n = kappa(answers), len(answers)
     if whole is None:
         return None
+
+    # The jackknife: kappa without each expert in turn.
     without = []
     for i in range(n):
         k = kappa([*answers[:i], *answers[i + 1 :]])
         if k is not None:
             without.append(k)
+    # Without one of them kappa may be undefined, and then the others alone would say too much.
     if len(without) < max(n, _FEWEST_FOR_INTERVAL):
         return Agreement(kappa=whole)
     mean = math.fsum(without) / n
-    error = math.sqrt((n - 1) / n * math.fsum((k - mean) ** 2 for k in without))
+    squares = math.fsum((k - mean) ** 2 for k in without)
+    error = math.sqrt((n - 1) / n * squares)
     if error < 1e-9:  # all answer alike, and rounding alone is left
         return Agreement(kappa=whole)
     from scipy.special import stdtrit
@@ -233,6 +247,8 @@ def read_answers(path: Path) -> Answers:
     with refusals(str(path), Answers):
         read = Answers.model_validate_json(read_text(path))
     read._origin = str(path)
+
+    # What may be answered: of a bundled task its own metrics and perturbers, else what the file names.
     perturbers: Collection[str] = read.answers
     metrics = tuple(read.metrics)
     bundled = {read_card(dataset).task for dataset in DATASETS}
@@ -243,9 +259,9 @@ def read_answers(path: Path) -> Answers:
             perturbers, metrics = task_perturbers(read.task), read_task(read.task).metric_names
         except InputError as e:
             raise InputError(f"{path}: {e}") from None
+
     if tuple(read.metrics) != metrics:
         raise InputError(f"{path}: metrics: must be those of task '{read.task}': {', '.join(metrics)}")
-    # Of a task of the user's own nobody here knows the perturbers: those of the file are taken for right.
     for perturber, metric in read.answers.items():
         one_of("perturber", perturber, perturbers, f"{path}: answers")
         if metric is not None:
@@ -259,6 +275,7 @@ def aggregate(sheets: Sequence[Answers], name: str) -> Weights:
     The order of the sheets does not matter. Raises `InputError` for another survey, answers given twice, an
     issue that nobody voted on, and a name of other characters than lower-case letters, digits and `_`.
     """
+    # All must have answered the same questions; each is held against the first.
     first, *others = sheets
     for sheet in others:
         for field in ("survey", "task"):
@@ -275,14 +292,17 @@ def aggregate(sheets: Sequence[Answers], name: str) -> Weights:
                 f"{sheet.origin}: answers: '{odd}' is answered in only one of this file and {first.origin}"
             )
     _check_once(sheets)
+
     issues = list(first.answers)
     votes: dict[str, dict[str, int]] = {}
     for issue in issues:
         chosen = Counter(sheet.answers[issue] for sheet in sheets)
         votes[issue] = {metric: chosen[metric] for metric in first.metrics}
+    # Its weights would be shares of no vote.
     silent = [issue for issue, row in votes.items() if not any(row.values())]
     if silent:
         raise InputError(f"answers: nobody voted on '{silent[0]}'; must have at least one vote on each")
+
     agreed = agreement([s.answers for s in sheets], issues, first.metrics)
     with refusals("", Weights):
         return Weights(
@@ -291,7 +311,7 @@ def aggregate(sheets: Sequence[Answers], name: str) -> Weights:
             provenance=f"Votes on which metric each quality issue hurts most, survey {first.survey}.",
             date=max(s.date for s in sheets),
             experts=len(sheets),
-            roles=sorted(s.expert.strip() for s in sheets if s.expert.strip()),
+            roles=sorted(filter(None, (sheet.expert.strip() for sheet in sheets))),
             votes={first.task: votes},
             agreement={} if agreed is None else {first.task: agreed},
         )
@@ -311,6 +331,8 @@ def write_weights(weights: Weights, path: Path) -> None:
     """Write weights as a content file."""
     data = weights.model_dump(exclude_defaults=True)
     for figures in data.get("agreement", {}).values():
-        figures |= {key: round(value, 4) for key, value in figures.items() if value is not None}
+        for key, value in figures.items():
+            if value is not None:
+                figures[key] = round(value, 4)
     text = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=110, default_flow_style=None)
     write_lines(path, [text])
