@@ -141,10 +141,13 @@ def run_battle(
     verdicts = _compared(judge, make_pairs(systems), task, metrics, progress)
     if judge.cached_model:
         judge.cached_model.context.stop_if_waiting()
+
     by_pair = verdicts_by_pair(verdicts)
     contests = []
     for one, other in combinations(systems, 2):
         contests += [_contest(one, other, metric, by_pair) for metric in metrics]
+
+    by_first_metric = [contest for contest in contests if contest.metric == metrics[0]]
     usage, cost = taken(judge.cached_model)
     return Battle(
         model=judge.model,
@@ -152,7 +155,7 @@ def run_battle(
         settings=judge.settings,
         systems=list(systems),
         contests=contests,
-        strengths=_strengths(list(systems), [c for c in contests if c.metric == metrics[0]], seed),
+        strengths=_strengths(list(systems), by_first_metric, seed),
         verdicts=verdicts,
         usage=usage,
         cost=cost,
@@ -168,18 +171,22 @@ def _compared(
 ) -> list[PairVerdict]:
     """The verdicts of a judge in the order of the pairs, whatever order the answers came in."""
     cached_model = judge.cached_model
+    # Two orders each. Final words come on top, so the number of answers may outgrow this.
     total = len(pairs) * len(metrics) * 2 * judge.answers
     before = replace(cached_model.session_usage) if cached_model else None
     if cached_model:
         # Replies that are stored under this name were paid for by this battle before it was stopped.
         settings = json.dumps(dict(judge.settings), sort_keys=True)
         cached_model.run = text_hash(settings + "".join(p.first.text + p.second.text for p in pairs))
+
     verdicts: list[PairVerdict] = []
     for verdict in judge.verdicts(pairs, task, metrics):
         verdicts.append(verdict)
         if progress:
             cost = cached_model.spent(before) if cached_model and before else ""
             progress(judge.model, len(verdicts), max(total, len(verdicts)), cost)
+
+    # By identity: two pairs may hold the same texts.
     place = {id(pair): number for number, pair in enumerate(pairs)}
 
     def asked_order(v: PairVerdict) -> tuple[object, ...]:
@@ -194,7 +201,7 @@ def _contest(
     outcomes: list[PairOutcome] = []
     by_category: dict[str, list[PairOutcome]] = {}
     for key, verdicts in by_pair.items():
-        if key[1:] == (first, second, metric):
+        if key[1:] == (first, second, metric):  # whatever the example
             outcome = pair_outcome(verdicts)
             outcomes.append(outcome)
             if outcome.category:
@@ -204,23 +211,33 @@ def _contest(
 
 
 def _strengths(systems: Sequence[str], contests: Sequence[Contest], seed: int) -> list[Strength]:
-    if len(systems) < 3:
+    if len(systems) < 3:  # of two the win rate says all
         return []
-    examples = dict.fromkeys(o.example for c in contests for o in c.outcomes)
-    place = {name: number for number, name in enumerate(examples)}
-    n = len(examples)
-    won = np.zeros((n, len(systems), len(systems)))  # question by question, so that questions can be drawn
+
+    place: dict[str, int] = {}  # question -> its number
+    for contest in contests:
+        for outcome in contest.outcomes:
+            place.setdefault(outcome.example, len(place))
+    n = len(place)
+
+    # won[q, i, j] is what system i won against j on question q: 1, half of a tie, or 0.
+    won = np.zeros((n, len(systems), len(systems)))
     for contest in contests:
         i, j = systems.index(contest.first), systems.index(contest.second)
-        for o in contest.outcomes:
-            if o.score is not None:
-                won[place[o.example], i, j] = (1 + np.sign(o.score)) / 2
-                won[place[o.example], j, i] = (1 - np.sign(o.score)) / 2
+        for outcome in contest.outcomes:
+            if outcome.score is not None:
+                sign = np.sign(outcome.score)
+                won[place[outcome.example], i, j] = (1 + sign) / 2
+                won[place[outcome.example], j, i] = (1 - sign) / 2
     values = bradley_terry(won.sum(axis=0))
+
+    # Resamples: how often each question was drawn. Two decimals are printed, so a coarse model serves.
     limits: list[Interval | None] = [None] * len(systems)
     if n > 1:
         counts = np.random.default_rng(seed).multinomial(n, [1 / n] * n, size=_RESAMPLES)
-        drawn = [bradley_terry(np.tensordot(c, won, axes=1), tolerance=1e-6) for c in counts]
+        drawn = []
+        for times in counts:
+            drawn.append(bradley_terry(np.tensordot(times, won, axes=1), tolerance=1e-6))
         lows, highs = np.quantile(np.array(drawn), [0.025, 0.975], axis=0)
         limits = [*zip(lows.tolist(), highs.tolist(), strict=True)]
     strengths = [*map(Strength, systems, values.tolist(), limits)]
@@ -230,7 +247,8 @@ def _strengths(systems: Sequence[str], contests: Sequence[Contest], seed: int) -
 def _contest_json(contest: Contest) -> dict[str, Any]:
     lists: dict[str, list[object]] = {"better": [], "worse": [], "tie": [], "invalid": []}
     for o in contest.outcomes:
-        lists[o.result].append(o.example if o.score is not None else {"id": o.example, "reason": o.reason})
+        has_score = o.score is not None
+        lists[o.result].append(o.example if has_score else {"id": o.example, "reason": o.reason})
     return {
         "first": contest.first,
         "second": contest.second,

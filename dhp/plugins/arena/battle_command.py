@@ -88,6 +88,7 @@ def battle(
 
     Example: dhp battle old.jsonl new.jsonl --model openai/gpt-4o-mini --out battles/new
     """
+    # Comparisons that exist already; the rest of the command asks a judge.
     if recorded is not None:
         if answers or model or dry_run:
             raise InputError("--recorded: asks no judge; allowed with it: --out and --json")
@@ -98,10 +99,12 @@ def battle(
     from dhp.plugins.arena.battle_outputs import FILES
     from dhp.plugins.arena.battle_run import TASK, BattleSpec, battle_estimate, read_systems
 
+    # What stands in the way is found before files are read and calls are paid.
     folder = None if out is None else OutputFolder(out, "battle", FILES)
     if folder:
         folder.check_free()
     check_filler(settings, (model,), dry_run=dry_run)
+
     spec = BattleSpec(
         systems=read_systems(answers),
         model=model,
@@ -126,6 +129,7 @@ def _fight(spec: "BattleSpec", folder: OutputFolder | None, output: OutputOption
     with folder.claim() if folder else nullcontext():
         battle = spec.settings.filled(partial(fought, spec))
         made = battle_printout(battle, folder)
+    # Last, as it ends the command if most verdicts are missing.
     print_out(made, output)
     warn_of_missing(battle)
 

@@ -118,6 +118,7 @@ def win_chart(contests: Sequence[Contest]) -> "Markup":
 
     def draw(canvas: "Figure") -> None:
         axes = canvas.subplots()
+        # A row for each contest: three bars from 0 to 1, and over them the win rate.
         for row, c in enumerate(contests):
             left, n = 0.0, max(1, c.figures.n)
             for count, name, colour in (
@@ -160,7 +161,8 @@ def write_battle(battle: Battle, folder: OutputFolder, within: str = "") -> None
 def warn_of_missing(battle: Battle) -> None:
     """Say why many answers hold no verdict; raises `StoppedEarly` if most hold none."""
     counts = Counter[str](verdict.status for verdict in battle.verdicts)
-    failures = Counter(verdict.raw or "" for verdict in battle.verdicts if verdict.status == "failed")
+    failed = [verdict for verdict in battle.verdicts if verdict.status == "failed"]
+    failures = Counter(verdict.raw or "" for verdict in failed)  # why, as the client says it
     line = on_missing(f"{battle.model} ({battle.protocol})", counts, failures)
     if line:
         logging.getLogger("dhp").warning("%s", line)
@@ -181,11 +183,11 @@ def battle_parts(battle: Battle) -> list[Part]:
     for table in battle_tables(battle):
         parts += ["", table] if parts else [table]
     for c in battle.contests:
-        if c.figures.invalid:
-            reasons = ", ".join(sorted({o.reason or "" for o in c.outcomes if o.score is None}))
+        reasons = {outcome.reason or "" for outcome in c.outcomes if outcome.score is None}
+        if reasons:
             parts.append(
                 f"note: {c.first} against {c.second}: {c.figures.invalid} pairs without a verdict in both "
-                f"orders ({reasons}) are left out"
+                f"orders ({', '.join(sorted(reasons))}) are left out"
             )
     return parts
 
@@ -193,6 +195,7 @@ def battle_parts(battle: Battle) -> list[Part]:
 def battle_tables(battle: Battle) -> list[Table[Any]]:
     """The contests, those by category, and the strengths."""
     title = f"{battle.model}  ·  {battle.protocol}  ·  the first system against the second"
+    # Two tables of the same columns, but for the one that names what is counted.
     whole, of_categories = [], []
     for contest in battle.contests:
         whole.append(_Fought(contest, "", contest.figures))

@@ -29,14 +29,19 @@ def read_systems(entries: Sequence[str]) -> Systems:
     files: dict[str, str] = {}
     for each in entries:
         name, equals, path = each.partition("=")
+        # A file's own name may hold an equals sign.
         if not equals or Path(each).exists():
             name, path = Path(each).stem, each
         if name in files:
             raise InputError(f"system '{name}': is given twice ({files[name]}, {path}); allowed: NAME=FILE")
         files[name] = path
     systems = {name: read_answers(Path(path)) for name, path in files.items()}
+
+    # Messages name files, or systems if one file is given under two names.
     distinct = len(set(files.values())) == len(files)
     check_match({files[name] if distinct else name: answers for name, answers in systems.items()})
+
+    # All in the order of the first system, so that answers of one place belong together.
     first = next(iter(systems.values()))
     order = {answer.id: index for index, answer in enumerate(first)}
     return {name: sorted(answers, key=lambda a: order[a.id]) for name, answers in systems.items()}

@@ -46,18 +46,22 @@ def evaluation_judge(
     are no templates. Templates are metric -> prompt with `{{source}}` and `{{answer}}`; None for prompts made
     of the wording. No seed sends none.
     """
+    # The target stands in the same prompt, through the wording or behind each template.
     if reference == "one-prompt":
         if templates is None:
             label = _target_label(content, task.metric_names[0])  # all metrics of a task are asked alike
             wording = wording.model_copy(update={"reference": f"{label}\n{{{{reference}}}}"})
             protocol = override(protocol, reference=True)
         else:
-            templates = {
-                name: f"{text}\n\n{_target_label(content, name)}\n{{{{reference}}}}"
-                for name, text in templates.items()
-            }
-    files = tuple(PromptFile(Path(protocol.protocol), name, text) for name, text in (templates or {}).items())
-    builder = RequestBuilder(protocol, wording, prompt_files=files, seed=seed)
+            with_target = {}
+            for name, text in templates.items():
+                with_target[name] = f"{text}\n\n{_target_label(content, name)}\n{{{{reference}}}}"
+            templates = with_target
+
+    files = []
+    for name, text in (templates or {}).items():
+        files.append(PromptFile(Path(protocol.protocol), name, text))
+    builder = RequestBuilder(protocol, wording, prompt_files=tuple(files), seed=seed)
     if reference == "second-turn":
         return _TwoTurns(cached_model, builder, content)
     return LlmJudge(cached_model, builder)
@@ -83,6 +87,7 @@ class _TwoTurns(LlmJudge):
 
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
         """One rating per candidate, metric and sample; if a turn has no answer, why."""
+        # First turn: its score does not count, its answer stands before the second turn.
         again: list[Request] = []
         texts = {(candidate.example, candidate.variant): candidate for candidate in candidates}
         for request, outcomes in self.cached_model.ask(self.builder.requests(candidates, task)):
@@ -117,19 +122,16 @@ def written_steps(
 
     `metrics` has metric -> definition. Raises `InputError` if an answer is not a list of steps.
     """
-    requests = [
-        Request(
-            fill(content.auto_steps, {"category": category, "metric": name, "definition": definition}),
-            Params(0.0, None, _STEPS_TOKENS),
-            (0,),
-            f"evaluation steps of '{name}'",
-            tag=name,
-        )
-        for name, definition in metrics.items()
-    ]
+    requests = []
+    for name, definition in metrics.items():
+        slots = {"category": category, "metric": name, "definition": definition}
+        prompt = fill(content.auto_steps, slots)
+        params = Params(0.0, None, _STEPS_TOKENS)  # temperature 0: the same steps again
+        requests.append(Request(prompt, params, (0,), f"evaluation steps of '{name}'", tag=name))
     steps = asked_steps(cached_model, requests, "steps in the prompt file")
     shown: dict[str, str] = {}
     for name, listed in steps.items():
+        # As ColossalEval's own steps: a numbered list, then the metric as a cue for the score.
         numbered = [f"{number}. {step}" for number, step in enumerate(listed, 1)]
         shown[name] = "\n".join([*numbered, "", name])
     return shown

@@ -103,6 +103,7 @@ def evaluate(
         one_of("steps", changes.steps, STEPS, "--steps")
     check_filler(settings, (model,), dry_run=dry_run)
 
+    # Reading is put off until there is a context, as a filler asks for the work more than once.
     def prepared(context: RequestContext) -> Work:
         return Work.prepared(
             options, changes, model, settings, context, battle_prompts=battle_prompts, seed=seed
@@ -137,6 +138,8 @@ def evaluated(work: Work) -> tuple[Work, Evaluation, list[Rating], Battle | None
     model = work.asked.cached_model
     if model:
         model.run = text_hash(f"{work.contest.model}{work.plan}{work.systems}")
+
+    # One judge a category, as prompts and metrics differ from one to another.
     cells: list[EvaluatedCell] = []
     kept: list[Rating] = []
     protocols: list[str] = []
@@ -154,12 +157,15 @@ def evaluated(work: Work) -> tuple[Work, Evaluation, list[Rating], Battle | None
                 show(f"{judge.model} on {plan.name}", len(ratings), max(total, len(ratings)), "")
         if judge.waits:
             continue  # the requests of the other categories are to be collected too
+
         ratings = in_order(ratings, texts, task)
         kept += ratings
         protocols.append(protocol_name(judge.protocol))
         settings.setdefault(plan.name, {"protocol": judge.protocol, **judge.settings})
         metrics = {m.name: (m.label, m.scale) for m in task.metrics}
         cells += evaluated_cells(ratings, plan.name, metrics, list(work.systems))
+
+    # What needs no model, and the battle, whose requests wait beside those of the categories.
     for plan in work.plan.categories:
         cells += _classical(work, plan)
     battle = work.battle()
@@ -261,9 +267,14 @@ def discern(work: Work, output: OutputOptions, *, out: str | None) -> None:
     all_results: list[Result] = []
     for plan, judge in work.judges():
         of_category = [a for a in answers if a.category == plan.name]
-        examples = tuple(Example(a.id, a.question, a.output) for a in of_category)
-        if work.options.with_reference:
-            examples = tuple(replace(e, fields={"reference": work.targets[e.id]}) for e in examples)
+        made = []
+        for answer in of_category:
+            example = Example(answer.id, answer.question, answer.output)
+            if work.options.with_reference:
+                example = replace(example, fields={"reference": work.targets[answer.id]})
+            made.append(example)
+        # The answers are also what foreign sentences and names are taken from.
+        examples = tuple(made)
         dataset = Dataset(f"{name}/{plan.name}", examples, plan.task, read_suite("general"), examples)
         with progress_shown("ratings") as show:
             all_results += run(

@@ -72,20 +72,14 @@ class Evaluation:
 
     def rows(self) -> list[dict[str, object]]:
         """One row per model, category and metric."""
-        return [
-            {
-                "model": c.model,
-                "category": c.category,
-                "metric": c.metric,
-                "kind": c.kind,
-                "n": c.n,
-                "unread": sum(c.unread.values()),
-                "mean": c.mean,
-                "low": c.ci and c.ci[0],
-                "high": c.ci and c.ci[1],
-            }
-            for c in self.cells
-        ]
+        rows = []
+        for c in self.cells:
+            row: dict[str, object] = {"model": c.model, "category": c.category, "metric": c.metric}
+            low, high = c.ci or (None, None)
+            row |= {"kind": c.kind, "n": c.n, "unread": sum(c.unread.values())}
+            row |= {"mean": c.mean, "low": low, "high": high}
+            rows.append(row)
+        return rows
 
 
 def evaluated_cells(
@@ -116,12 +110,20 @@ def _cell(
     by_text: dict[str, list[Rating]] = defaultdict(list)
     for rating in ratings:
         by_text[rating.example].append(rating)
+
+    # A text's score is the mean of its samples that have one; without any it counts as unread.
     texts, unread = [], Counter[str]()
     for example, of_text in by_text.items():
-        scores = [(r.score, r.raw) for r in of_text if r.score is not None]
+        scores, words = [], []
+        for rating in of_text:
+            if rating.score is not None:
+                scores.append(rating.score)
+                words.append(rating.raw)
         if scores:
-            mean = round(fmean(score for score, _ in scores), 10)  # equal means have one place in the order
-            texts.append(EvaluatedText(example, mean, scores[0][1]))
+            mean = round(
+                fmean(scores), 10
+            )  # means that are equal but for rounding share a place in the order
+            texts.append(EvaluatedText(example, mean, words[0]))
         else:
             unread[str(of_text[0].status)] += 1
     means = [text.score for text in texts]

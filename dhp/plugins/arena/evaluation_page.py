@@ -43,7 +43,9 @@ def _examples(texts: Sequence[EvaluatedText]) -> str:
 
 
 def _why_unread(cell: EvaluatedCell) -> str | None:
-    reasons = [f"{count} {why.replace('_', ' ')}" for why, count in cell.unread.items()]
+    reasons = []
+    for why, count in cell.unread.items():
+        reasons.append(f"{count} {why.replace('_', ' ')}")
     return ", ".join(reasons) or None
 
 
@@ -114,16 +116,17 @@ def scores_chart(category: str, cells: Sequence[EvaluatedCell]) -> "Markup":
     """Mean scores of one category with intervals: a group of bars per metric, a bar per model."""
     metrics = list(dict.fromkeys(cell.metric for cell in cells))
     models = list(dict.fromkeys(cell.model for cell in cells))
-    height = 0.8 / len(models)
+    height = 0.8 / len(models)  # of a bar; a gap of .2 parts the metrics
 
     def draw(canvas: "Figure") -> None:
         axes = canvas.subplots()
         for cell in sorted(cells, key=lambda cell: models.index(cell.model)):
+            # The bars of a metric stand around its whole number, in the order of the models.
             number = models.index(cell.model)
             row = metrics.index(cell.metric) + (number - (len(models) - 1) / 2) * height
             label = cell.model if cell.metric == metrics[0] else None
             colour = COLOURS[_COLOURS[number % len(_COLOURS)]]
-            low = cell.scale[0]
+            low = cell.scale[0]  # where the bar begins: scales begin at 1, not at 0
             length = (cell.mean or low) - low
             axes.barh(row, length, left=low, height=0.9 * height, color=colour, label=label)
             if cell.ci:
@@ -131,7 +134,8 @@ def scores_chart(category: str, cells: Sequence[EvaluatedCell]) -> "Markup":
                     axes.plot(cell.ci, (row, row), "|-", color=COLOURS[shade], lw=width, ms=4, mew=width)
         axes.set_yticks(range(len(metrics)), metrics)
         axes.set_ylim(len(metrics) - 0.4, -0.6)
-        axes.set_xlim(min(c.scale[0] for c in cells), max(c.scale[1] for c in cells))
+        lowest, highest = zip(*(cell.scale for cell in cells), strict=True)
+        axes.set_xlim(min(lowest), max(highest))
         axes.tick_params(axis="y", length=0, labelcolor=COLOURS["ink"])
         axes.grid(axis="x", linewidth=0.6)
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, frameon=False)

@@ -132,6 +132,8 @@ class Work:
             all_metrics=options.all_metrics,
             steps=changes.steps or STEPS[0],
         )
+
+        # Answers of all models, and the targets: of a file of their own, or beside the first answers.
         systems = read_systems(options.answers)
         name, first = next(iter(systems.items()))
         target_answers = first
@@ -139,6 +141,8 @@ class Work:
             target_answers = read_answers(Path(options.targets), answered=False)
             check_match({options.targets: target_answers, name: first})
         targets = {a.id: a.target for a in target_answers if a.target}
+
+        # Answers that belong to a planned category; with references each of them needs a target.
         planned = [c.name for c in plan.categories]
         wanted = [a for a in first if a.category in planned]
         if not wanted:
@@ -152,7 +156,9 @@ class Work:
         if options.with_reference and lacking:
             where = options.targets or f"answers of '{name}'"
             raise InputError(f"{where}: id '{lacking[0]}' has no target, which --with-reference shows")
+
         (asked,) = find_judges(model, "dhp", settings, context, seed=seed)
+        # In the battle, too, only what is evaluated.
         compared = {}
         for system, answers in systems.items():
             compared[system] = [a for a in answers if a.category in planned]
@@ -184,19 +190,20 @@ class Work:
         """The judge of each category that has answers and metrics of the judge."""
         model, options = self.asked.cached_model, self.options
         changes = self.changes.values_with({}) | {"language": self.plan.language}
-        if self.changes.extraction not in (None, "parse"):
+        if self.changes.extraction not in (None, "parse"):  # probabilities are those of a bare score
             changes["answer"] = "score-only"
         protocol = override(evaluation_protocol(), **changes)
         for plan in self.plan.categories:
             if not self.is_judged(plan):
                 continue
-            if model is None:
+            if model is None:  # a judge without prompts: mock, a function, recorded scores
                 yield plan, self.asked
                 continue
+            # Steps that the model is to write come first, as the prompts show them.
             definitions = {} if dry else self._without_steps(plan)
             steps = written_steps(model, self.plan.content, plan.name, definitions) if definitions else {}
             if len(steps) < len(definitions):
-                continue  # they come later, and the prompts show them
+                continue  # a filler answers later: this category waits
             templates = _with_steps(plan, steps)
             for task in self._tasks(plan):
                 judge = evaluation_judge(
@@ -218,13 +225,18 @@ class Work:
             return [plan.task]
         correctness = [m for m in metrics if m.name == CORRECTNESS]
         others = [m for m in metrics if m.name != CORRECTNESS]
-        return [plan.task.model_copy(update={"metrics": part}) for part in (others, correctness) if part]
+        tasks = []
+        for part in (others, correctness):
+            if part:
+                tasks.append(plan.task.model_copy(update={"metrics": part}))
+        return tasks
 
     def _without_steps(self, plan: CategoryPlan) -> dict[str, str]:
         """Metric -> definition, of those whose templates lack evaluation steps, which the model writes."""
         if plan.templates is None:
             return {}
-        return {m.name: m.definition for m in plan.task.metrics if m.name in plan.lacking}
+        lacking = [metric for metric in plan.task.metrics if metric.name in plan.lacking]
+        return {metric.name: metric.definition for metric in lacking}
 
     def estimate(self) -> list[Part]:
         """What it would take."""

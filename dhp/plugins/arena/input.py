@@ -21,6 +21,7 @@ from dhp.core.tables import Row, Table, as_text, read_table
 from dhp.judge.pairs import OVERALL
 from dhp.plugins.arena.content import EvaluationContent, read_evaluation
 
+# Names of a column that tables in use have, the first that is there counts.
 _QUESTION = ("instruction", "question", "prompt", "source")
 _OUTPUT = ("output", "answer", "response", "text")
 
@@ -56,10 +57,13 @@ def read_answers(path: Path, *, answered: bool = True) -> list[Answer]:
         name = row.text("id") if table.has("id") else str(number)
         if name in by_id:
             raise row.fault(f"duplicate id '{name}'")
+
+        # ColossalEval parts a question into an instruction and what it is about.
         asked = row.text(question)
         more = _text(row, "input") if question == "instruction" else ""
         if more:
             asked = f"{asked}\n{more}"
+
         answer = ""
         if output:
             if not row.has(output):
@@ -76,6 +80,7 @@ def check_match(files: Mapping[str, Sequence[Answer]]) -> None:
 
     `files`: name for messages -> its answers; the first one is what the others are held against.
     """
+    # Each file against the first, so that a message names two files.
     (first, expected), *others = files.items()
     known = {answer.id: answer for answer in expected}
     for name, answers in others:
@@ -118,6 +123,7 @@ OTHER = "Other"
 _SLOTS = ("question", "answer", "metric", "steps")
 _BATTLE_SLOTS = ("question", "answer_1", "answer_2", "prompt")
 _BATTLE_SLOT = re.compile(rf"\{{({'|'.join(_BATTLE_SLOTS)})\}}")
+# "(1-5)", "（1~10分）".
 _RANGE = re.compile(r"[(（]\s*(\d+)\s*[-–~]\s*(\d+)(?:分)?\s*[)）]")
 """The scale in the text of a metric, such as `(1-5)`."""
 AUTO = "auto"
@@ -174,11 +180,14 @@ def read_plan(
     """
     if config is None:
         content = read_evaluation(language)
-        metrics = {name: tuple(category.metrics) for name, category in content.categories.items()}
+        metrics = {}
+        for name, category in content.categories.items():
+            metrics[name] = tuple(category.metrics)
         read = _Config("", language, metrics, dict.fromkeys(metrics, ()))
     else:
         read = _read_config(config)
         content = read_evaluation(read.language)
+
     entries = None if prompts is None else _object(read_json(prompts), str(prompts))
     plans = []
     for name in read.metrics:
@@ -236,6 +245,7 @@ def _from_file(
     all_metrics: bool,
     steps: str,
 ) -> CategoryPlan:
+    # The prompt of the category, or that of `Other`, with the metrics that it defines.
     key = name if name in entries else OTHER
     if key not in entries:
         raise InputError(f"{path}: category '{name}' has no prompt; {suggest(name, entries)}")
@@ -247,6 +257,8 @@ def _from_file(
     if not isinstance(template, str):
         raise InputError(f"{place}.prompt: missing or no text; must be a text with {', '.join(_SLOTS)}")
     _check_slots(f"{place}.prompt", template, _SLOTS)
+
+    # Each metric has a template of its own; in that of one without steps a slot waits for them.
     chosen = [*config.metrics[name], *defined] if all_metrics else config.metrics[name]
     metrics, templates, lacking = [], {}, []
     for label in dict.fromkeys(chosen):
@@ -273,6 +285,7 @@ def _filled(template: str, definition: str, steps: str, place: str) -> str:
     for text in (template, definition, written):
         if "{{" in text or "}}" in text:  # prompt files of ours have their slots in doubled braces
             raise InputError(f"{place}: doubled braces; must be single ones")
+    # In one pass, so that braces in a definition stay text.
     return re.sub(r"\{(question|answer|metric|steps)\}", lambda slot: texts[slot[1]], template)
 
 
@@ -368,6 +381,7 @@ def read_battle_prompts(path: Path) -> BattlePrompts:
     """
     data = _object(read_json(path), str(path))
     texts = {}
+    # A file may do without a system prompt.
     for key in ("system_prompt", "prompt_template", "prompt"):
         value = data.get(key, "" if key == "system_prompt" else None)
         if not isinstance(value, str):

@@ -55,29 +55,38 @@ def order_figures(path: Path) -> list[OrderFigures]:
             f"{path}: holds no comparisons; must have the columns '{ORDERS[0]}' and '{ORDERS[1]}'; other "
             f"judgements: dhp benchmark --model recorded/{path}"
         )
+    # An original is in each pair, and has no row of its own that would count.
     frame = frame[frame["variant"] != ORIGINAL]
     for key, default in (("model", path.name), ("protocol", "none")):
         frame = frame.assign(**{key: frame[key].astype(str) if key in frame else default})
-    groups = frame.groupby(["model", "protocol", "variant"], sort=False)
-    return [_figures(str(model), str(way), str(kind), part) for (model, way, kind), part in groups]
+    figures = []
+    for (model, protocol, kind), part in frame.groupby(["model", "protocol", "variant"], sort=False):
+        figures.append(_figures(str(model), str(protocol), str(kind), part))
+    return figures
 
 
 def _figures(model: str, protocol: str, kind: str, part: "pd.DataFrame") -> OrderFigures:
+    # 1 if the original is preferred, -1 if the degraded text is, 0 for a tie, None without a verdict.
     first, second = ([*map(preferred, part[name])] for name in ORDERS)
     every = list(zip(first, second, strict=True))
     one_order = bool((part["rule"] == ONE_ORDER).any())
     needed = 1 if one_order else 2
     # Of comparisons in one order what is missing in the other was not asked, and counts for nothing.
+    asked_first = [verdict for verdict in first if verdict is not None or not one_order]
+    asked_second = [verdict for verdict in second if verdict is not None or not one_order]
+    together = []
+    for one, other in every:
+        together.append((one or 0) + (other or 0) > 0)
     return OrderFigures(
         model=model,
         protocol=protocol,
         kind=kind,
         n=len(every),
         unread=sum(2 - pair.count(None) < needed for pair in every),
-        right_first=_share([v == 1 for v in first if v is not None or not one_order]),
-        right_second=_share([v == 1 for v in second if v is not None or not one_order]),
+        right_first=_share([verdict == 1 for verdict in asked_first]),
+        right_second=_share([verdict == 1 for verdict in asked_second]),
         right_both=None if one_order else _share([pair == (1, 1) for pair in every]),
-        right_together=_share([(one or 0) + (other or 0) > 0 for one, other in every]),
+        right_together=_share(together),
         bias=position_bias(points(first), points(second)),
     )
 

@@ -55,6 +55,7 @@ def position_bias(as_given: npt.ArrayLike, swapped: npt.ArrayLike) -> PositionBi
     # The text that was shown first won in both orders; or the one that was shown second.
     first, second = int(((a > 0) & (b < 0)).sum()), int(((a < 0) & (b > 0)).sum())
     flips = first + second
+    # Clopper and Pearson: quantiles of beta distributions, and the ends themselves at 0 and n.
     low = float(beta.ppf(0.025, flips, n - flips + 1)) if flips else 0.0
     high = float(beta.ppf(0.975, flips + 1, n - flips)) if flips < n else 1.0
     p = float(binomtest(first, flips).pvalue) if flips else 1.0
@@ -73,7 +74,7 @@ def bradley_terry(wins: npt.ArrayLike, *, prior: float = 0.5, tolerance: float =
     won = np.where(off_diagonal, won + prior, 0.0)
     met = won + won.T
     strength = np.ones(len(won))
-    for _ in range(10_000):
+    for _ in range(10_000):  # far more than it takes; it only bounds a table that does not settle
         # Hunter's minorise-maximise step, which can only raise the likelihood; then mean 0 of the logarithms.
         pace = met / (strength[:, None] + strength[None, :])
         new = won.sum(axis=1) / np.maximum(pace.sum(axis=1), 1e-300) if len(won) > 1 else strength
@@ -190,13 +191,19 @@ def pair_outcome(verdicts: Sequence[PairVerdict]) -> PairOutcome:
 def _mean_scores(scores: Iterable[Interval | None]) -> Interval | None:
     """The mean scores of the first and the second text; None if no answer holds scores."""
     known = [both for both in scores if both is not None]
-    return (fmean(first for first, _ in known), fmean(second for _, second in known)) if known else None
+    if not known:
+        return None
+    firsts, seconds = zip(*known, strict=True)
+    return fmean(firsts), fmean(seconds)
 
 
 def pair_figures(outcomes: Sequence[PairOutcome]) -> PairFigures:
     """The figures of the outcomes of one system, or one kind of text, against another."""
     scores = [o.score for o in outcomes if o.score is not None]
+    # The sign-flip test of two-order scores: without a preference each sign is as likely as the other.
     counts = Counter(o.result for o in outcomes)
+    as_given = points(o.as_given for o in outcomes)
+    swapped = points(o.swapped for o in outcomes)
     return PairFigures(
         n=len(scores),
         wins=counts["better"],
@@ -208,7 +215,7 @@ def pair_figures(outcomes: Sequence[PairOutcome]) -> PairFigures:
         mean_scores=_mean_scores(o.scores for o in outcomes),
         log_p=signed_rank(scores, "sign-flip") if scores else 0.0,
         p=math.exp(signed_rank(scores, "sign-flip", "two-sided")) if scores else 1.0,
-        bias=position_bias(points(o.as_given for o in outcomes), points(o.swapped for o in outcomes)),
+        bias=position_bias(as_given, swapped),
     )
 
 
