@@ -231,9 +231,7 @@ def correlate(
             metrics = dict.fromkeys(people, only)
         shared = shared_metrics(name, metrics, people)
         each = []
-        for metric in people:  # in their order, whatever order the judge has
-            if metric not in shared:
-                continue
+        for metric in [metric for metric in people if metric in shared]:  # in the order of people
             scores = metrics[metric]
             items = shared_items(people[metric], scores, name, f"has human scores of '{metric}'")
             truth, samples = mean_over(people[metric].at(*items)), scores.at(*items)
@@ -244,9 +242,8 @@ def correlate(
     # Two judges are compared by the metrics that both have.
     pairs = []
     for a, b in combinations(rated, 2):
-        for metric in people:
-            if (a, metric) in aligned and (b, metric) in aligned:
-                pairs.append(_pair(a, b, metric, aligned, resamples, seed))
+        shared = [each for each in people if (a, each) in aligned and (b, each) in aligned]
+        pairs += [_pair(a, b, metric, aligned, resamples, seed) for metric in shared]
 
     raters = {metric: rater_agreement(scores.samples) for metric, scores in people.items()}
     return Agreement(tuple(agreements), tuple(pairs), raters)

@@ -165,15 +165,12 @@ def correlate(
     from dhp.plugins.human.sheet import read_tables
 
     rated, people = read_tables(ratings, human, form.fields or {})
-
-    # Correct the judge's means or shares; only here people may have said nothing.
     if correct:
         refuse_surplus("--correct", _CORRECTING)
         print_out(corrected_printout(rated, people, runs, passes), output)
         return
     if people is None:
         raise InputError(_NO_PEOPLE)
-
     # Agreement on labels: the judge says pass or fail, too, or a mark turns its scores into that.
     if has_labels(people) and (passes is not None or judge_labels(rated)):
         refuse_surplus("labels", _OF_LABELS)
@@ -181,8 +178,6 @@ def correlate(
         return
     if passes is not None:
         raise InputError("--passes: is for --correct, or for labels and thumbs of people")
-
-    # Correlation; labels beside scores of the judge are scores of 1 and 0.
     _check_resamples(resamples)
     at_mark = has_labels(people)
     people = labels_as_scores(people) if at_mark else people
@@ -195,13 +190,12 @@ def correlate(
     if in_table:
         print_out(Printout([agreement_table(agreement)], frame=agreement.to_frame), output)
         return
-
     parts = _agreement_parts(agreement, human or "")
     if at_mark:
         parts.append(_WITH_MARK)
     if family:
         preferences = self_preference(rated, people, family, resamples=resamples, seed=seed)
-        parts.append(_preference_table(preferences))
+        parts.append(Table(_PREFERENCE_TITLE, _PREFERENCES, preferences))
     print_out(Printout(parts, agreement.to_dict()), output)
 
 
@@ -279,9 +273,7 @@ _PREFERENCES: tuple[Column[SelfPreference], ...] = (
 )
 
 
-def _preference_table(preferences: list[SelfPreference]) -> Table[SelfPreference]:
-    title = "self-preference: judge less human, own texts less others, in standard deviations"
-    return Table(title, _PREFERENCES, preferences)
+_PREFERENCE_TITLE = "self-preference: judge less human, own texts less others, in standard deviations"
 
 
 _Cell = tuple[float | None, str, tuple[float, float] | None]

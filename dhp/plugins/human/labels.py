@@ -216,10 +216,10 @@ def labels_as_scores(people: "pd.DataFrame") -> "pd.DataFrame":
 def judge_labels(ratings: "pd.DataFrame") -> bool:
     """Whether judges say pass or fail, too, or nothing."""
     column = "label" if "label" in ratings else "score"
-    return said(ratings.get(column, ())) <= {*WORDS}
+    return label_words(ratings.get(column, ())) <= {*WORDS}
 
 
-def said(values: "Iterable[object]") -> set[str]:
+def label_words(values: "Iterable[object]") -> set[str]:
     """The different values of a column that are not empty, as `WORDS` has labels."""
     words = set()
     for value in values:

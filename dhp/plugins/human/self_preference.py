@@ -87,8 +87,8 @@ def self_preference(
                 gap = (j - j.mean()) / j.std() - (h - h.mean()) / h.std()
                 value, ci = _difference(gap, mine, sources, resamples, seed)
                 named = tuple(system for system in dict.fromkeys(systems) if part in system.lower())
-                own, others = int(mine.sum()), int((~mine).sum())
-                preferences.append(SelfPreference(name, metric, named, own, others, value, ci))
+                of_family_texts, others = int(mine.sum()), int((~mine).sum())
+                preferences.append(SelfPreference(name, metric, named, of_family_texts, others, value, ci))
     return preferences
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.loaders.rated import RATED_SETS, read_human_scores
-from dhp.plugins.human.labels import WORDS, said
+from dhp.plugins.human.labels import WORDS, label_words
 from dhp.plugins.human.scores import read_frame
 
 if TYPE_CHECKING:
@@ -131,6 +131,6 @@ def _labelled(people: "pd.DataFrame") -> "pd.DataFrame":
     """The table with a column `label` in place of `score` if people only say pass or fail."""
     if "score" not in people or "label" in people:
         return people.drop(columns="score", errors="ignore") if "label" in people else people
-    words = said(people["score"])
+    words = label_words(people["score"])
     is_label = bool(words) and words <= {*WORDS}
     return people.rename(columns={"score": "label"}) if is_label else people

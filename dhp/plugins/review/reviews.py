@@ -362,11 +362,11 @@ def _reviewed(part: PerturbedDataset, settled: Mapping[Key, Decision], reviews: 
 
 def _said(key: Key, reviews: Reviews) -> list[ReviewedText]:
     """What the reviewers said of a text."""
-    said = []
+    of_text = []
     for texts in reviews.values():
         if key in texts:
-            said.append(texts[key])
-    return said
+            of_text.append(texts[key])
+    return of_text
 
 
 def _origins(part: PerturbedDataset, texts: Sequence[PerturbedText]) -> dict[str, str]:
