@@ -71,7 +71,7 @@ def separated(name: str, text: str, tabs: bool) -> tuple[list[str], list[list[st
             raise e from None
 
 
-_DECLARED_MARK = re.compile(r'"?sep=(.)"?', re.I)
+_DECLARED_MARK = re.compile(r'"?sep=(.)"?', re.I)  # sep=; or "sep=,"
 """The first line by which Excel is told what separates the values."""
 
 
@@ -83,7 +83,8 @@ def mark_of(header: str) -> str:
 def _read(
     name: str, text: str, mark: str, quoting: Any = csv.QUOTE_MINIMAL
 ) -> tuple[list[str], list[list[str]]]:
-    # The limit holds for the process: others get theirs back. A longer one than this fails on Windows.
+    # A cell may hold a text of a million characters, more than the csv module allows. The limit holds for the
+    # process: others get theirs back. A longer one than this fails on Windows.
     limit = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     try:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, quoting=quoting, strict=True)
@@ -151,10 +152,13 @@ def _parquet(name: str, file: BinaryIO, repeated: Sequence[str] = ()) -> Iterato
 
     try:
         parquet = pyarrow.parquet.ParquetFile(file)
+        # Only texts can be read as dictionaries; for other types pyarrow raises.
         texts = {field.name for field in parquet.schema_arrow if _is_text(field.type)}
         few = [name for name in repeated if name in texts]
-        # What is read from the file, while the caller uses it, may fail, too.
-        yield pyarrow.parquet.ParquetFile(file, read_dictionary=few) if few else parquet
+        if few:
+            parquet = pyarrow.parquet.ParquetFile(file, read_dictionary=few)
+        # Within the block, as pyarrow reads while the caller uses the file, and may fail only then.
+        yield parquet
     except (OSError, UnicodeDecodeError, pyarrow.ArrowException) as e:
         raise InputError(f"{name}: not a Parquet file ({reason(e)})") from None
 
@@ -166,6 +170,7 @@ def _is_text(kind: Any) -> bool:
 
 
 def _sound(rows: Any) -> Any:
+    """The rows, if all their texts and names are what Arrow says; else what pyarrow raises."""
     rows.validate(full=True)
     _ = rows.schema.names  # raises UnicodeDecodeError
     return rows
@@ -180,6 +185,7 @@ FILE, FOLDER, KEY = "@file", "@folder", "@key"
 """Columns that tell where a row stood: the name of its file without suffix and of the folder of that, for
 tables of several files; the key of its list, for a JSON object of lists."""
 _STEP = re.compile(r"\[(\d+)\]|\.?([^.\[\]]+)")
+"""A step of a path: `a`, `.b` and `[0]` of `a.b[0]`; the groups are the number and the key."""
 
 
 def as_text(value: object) -> str | None:
@@ -192,11 +198,12 @@ def as_text(value: object) -> str | None:
 
 _MISSING = frozenset(
     (
-        *("", "nan", "NaN", "NaT", "<NA>"),
+        *("", "nan", "NaN", "NaT", "<NA>"),  # as pandas prints them
         *("#N/A", "#N/A N/A", "#NA", "#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NUM!", "#NULL!", "#SPILL!"),
         *("#CALC!", "#FIELD!", "#BLOCKED!", "#CONNECT!", "#UNKNOWN!", "#BUSY!", "#GETTING_DATA", "#ERROR!"),
-        *("#NV", "#BEZUG!", "#WERT!", "#ZAHL!", "#ÜBERLAUF!", "#N/D", "#VALEUR!", "#NOM?", "#NOMBRE!"),
-        *("#NUL!", "#¡REF!", "#¡VALOR!", "#¿NOMBRE?", "#¡NUM!", "#¡NULO!", "#¡DIV/0!"),
+        *("#NV", "#BEZUG!", "#WERT!", "#ZAHL!", "#ÜBERLAUF!"),  # German
+        *("#N/D", "#VALEUR!", "#NOM?", "#NOMBRE!", "#NUL!"),  # French
+        *("#¡REF!", "#¡VALOR!", "#¿NOMBRE?", "#¡NUM!", "#¡NULO!", "#¡DIV/0!"),  # Spanish
     )
 )
 """How tables and the programs that write them print that there is no value: pandas, and the errors of
@@ -216,7 +223,8 @@ def _object_in(value: object) -> object:
         return value
     text = value.strip().lstrip("\ufeff")
     fenced = _FENCED.fullmatch(text)
-    text = fenced[1] if fenced else text
+    if fenced:
+        text = fenced[1]
     if text[:1] + text[-1:] in ("{}", "[]"):
         # Exports print objects as Python does, with single quotation marks, which are no JSON.
         with suppress(ValueError, RecursionError):
@@ -236,11 +244,10 @@ def _example_path(column: str, value: object) -> str:
 
 
 def _is_chat(value: object) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(isinstance(each, Mapping) and "role" in each for each in value)
-    )
+    """Whether a value is a list of messages, each with the role of who speaks."""
+    if not isinstance(value, list) or not value:
+        return False
+    return all(isinstance(each, Mapping) and "role" in each for each in value)
 
 
 def _cell(value: object) -> object:
@@ -272,11 +279,12 @@ class Row:
         # Each step leads into the value that the one before it found, which may be JSON in a text.
         value: object = self.values
         for number, key in _STEP.findall(column):
-            value = _object_in(value)
-            if key:
-                value = value.get(key) if isinstance(value, Mapping) else None
-            else:
-                value = value[int(number)] if isinstance(value, list) and int(number) < len(value) else None
+            outer = _object_in(value)
+            value = None
+            if key and isinstance(outer, Mapping):
+                value = outer.get(key)
+            elif number and isinstance(outer, list) and int(number) < len(outer):
+                value = outer[int(number)]
         return value
 
     def has(self, column: str) -> bool:
@@ -300,9 +308,13 @@ class Row:
         value = self.value(column)
         inner = _object_in(value)
         if isinstance(inner, Mapping):
-            what = f"object ({listed([str(key) for key in inner])})"
-        elif inner is not value and isinstance(inner, list) and any(isinstance(e, str | dict) for e in inner):
-            what = "list"  # of numbers it may be a text such as a citation, [1]
+            keys = listed(list(map(str, inner)))
+            what = f"object ({keys})"
+        elif isinstance(inner, list) and inner is not value:
+            # A list of numbers may be a text such as a citation, [1].
+            if not any(isinstance(entry, str | dict) for entry in inner):
+                return
+            what = "list"
         else:
             return
         path = _example_path(column, inner)
@@ -336,7 +348,8 @@ class Table:
 
     def has(self, column: str) -> bool:
         """Whether there is such a column, or the one that a path such as `a.b[0]` leads into."""
-        return column in self.columns or re.split(r"[.\[]", column, maxsplit=1)[0] in self.columns
+        outermost = re.split(r"[.\[]", column, maxsplit=1)[0]
+        return column in self.columns or outermost in self.columns
 
     def each(self, read: Callable[[Row], T]) -> Sequence[T]:
         """What is read of each row, in their order."""
@@ -409,19 +422,19 @@ def read_tables(path: Path, patterns: Sequence[str] = (), *, broken: bool = Fals
     if not path.is_dir() and suffix != ".zip":
         with opened(path) as file:
             return parsed(str(path), suffix, file, broken=broken)
-    tables = []
+    columns: dict[str, None] = {}
+    rows: list[Row] = []
     files = _zipped(path, patterns) if suffix == ".zip" else _below(path, patterns)
     for inside, data in files:
         one = parsed(f"{path}/{inside}", inside.suffix.lower(), io.BytesIO(data), broken=broken)
         where = {FILE: inside.stem, FOLDER: inside.parent.name}
-        rows = tuple(replace(row, values={**row.values, **where}) for row in one.rows)
-        tables.append(Table(one.name, (*one.columns, *where), rows))
-    if not tables:
+        columns.update(dict.fromkeys((*one.columns, *where)))
+        for row in one.rows:
+            rows.append(replace(row, values={**row.values, **where}))
+    if not columns:
         wanted = ", ".join(patterns or _FORMATS)
         raise InputError(f"{path}: no table in it; must be a folder or .zip that holds {wanted}")
-    columns = dict.fromkeys(itertools.chain.from_iterable(one.columns for one in tables))
-    all_rows = itertools.chain.from_iterable(one.rows for one in tables)
-    return table(str(path), columns, all_rows, broken=broken)
+    return table(str(path), columns, rows, broken=broken)
 
 
 def _rows_of_parts(folder: Path, columns: dict[str, None]) -> Iterator[Row]:
@@ -455,7 +468,7 @@ def _zipped(path: Path, patterns: Sequence[str]) -> Iterator[tuple[PurePosixPath
     """The tables in an archive; nothing is written to disk."""
     try:
         with zipfile.ZipFile(path) as archive:
-            size = 0
+            size = 0  # of all that is unpacked, which together may not be too much
             for name in sorted(archive.namelist()):
                 inside = PurePosixPath(name)
                 if _matches(inside, patterns):
@@ -488,12 +501,14 @@ def read_rows(name: str, suffix: str, file: BinaryIO, columns: dict[str, None]) 
     elif suffix in (".json", ".jsonl"):
         rows = json_lines(name, text_lines(name, file)) if suffix == ".jsonl" else _json_rows(name, file)
         for row in rows:
+            # Objects need not have the same keys: each may bring a column.
             columns.update(dict.fromkeys(row.values))
             yield row
     elif suffix == ".xlsx":
         yield from _sheet_rows(name, file, columns)
     else:
-        header, cells = separated(name, decoded_table(name, file.read()), tabs=suffix == ".tsv")
+        text = decoded_table(name, file.read())
+        header, cells = separated(name, text, tabs=suffix == ".tsv")
         columns.update(dict.fromkeys(header))
         for number, values in enumerate(cells, 1):
             place = f"{name}: row {number}"
@@ -519,26 +534,28 @@ def _sheet_rows(name: str, file: BinaryIO, columns: dict[str, None]) -> Iterator
         sheet = pd.read_excel(file, dtype=object)
     except Exception as e:  # noqa: BLE001  whatever another package raises over a file is said in one line
         raise InputError(f"{name}: not a spreadsheet ({reason(e)})") from None
-    header = [str(column) for column in sheet.columns]
+    header = list(map(str, sheet.columns))
     columns.update(dict.fromkeys(header))
-    for number, values in enumerate(sheet.where(sheet.notna(), None).itertuples(index=False), 1):
+    filled = sheet.where(sheet.notna(), None)  # pandas reads an empty cell as NaN
+    for number, values in enumerate(filled.itertuples(index=False), 1):
         yield Row(f"{name}: row {number}", dict(zip(header, map(_cell, values), strict=True)))
 
 
 def json_lines(name: str, lines: Iterable[str]) -> Iterator[Row]:
     """The rows of JSON Lines, one object per line, also broken ones; blank lines are skipped."""
     for number, line in enumerate(lines, 1):
-        if line.strip():
-            place = f"{name}: line {number}"
-            try:
-                value = parse_careless_json(place, line)
-            except InputError as e:
-                yield Row(place, {}, str(e).removeprefix(f"{place}: "))
-                continue
-            if isinstance(value, dict):
-                yield Row(place, value)
-            else:
-                yield Row(place, {}, f"a {type(value).__name__}; must be one JSON object per line")
+        if not line.strip():
+            continue
+        place = f"{name}: line {number}"
+        try:
+            value = parse_careless_json(place, line)
+        except InputError as e:
+            yield Row(place, {}, str(e).removeprefix(f"{place}: "))
+            continue
+        if isinstance(value, dict):
+            yield Row(place, value)
+        else:
+            yield Row(place, {}, f"a {type(value).__name__}; must be one JSON object per line")
 
 
 def _json_rows(name: str, file: BinaryIO) -> Iterator[Row]:
@@ -554,6 +571,8 @@ def _objects(name: str, text: str) -> list[dict[str, object]]:
         lists = {"": value}
     elif isinstance(value, dict):
         lists = {key: entries for key, entries in value.items() if isinstance(entries, list)}
+
+    # Lists of objects: each object is a row, which tells its list if there are several.
     every_entry = [*itertools.chain.from_iterable(lists.values())]
     if lists and all(isinstance(entry, dict) for entry in every_entry):
         if len(lists) == 1:
@@ -562,7 +581,10 @@ def _objects(name: str, text: str) -> list[dict[str, object]]:
         for key, entries in lists.items():
             rows += [{**entry, KEY: key} for entry in entries]
         return rows
+
+    # Nothing but lists of one length: the columns of a table.
     lengths = {len(entries) for entries in lists.values()}
-    if lists == value and len(lengths) == 1:  # the columns of a table
-        return [dict(zip(lists, entries, strict=True)) for entries in zip(*lists.values(), strict=True)]
+    if lists == value and len(lengths) == 1:
+        across = zip(*lists.values(), strict=True)
+        return [dict(zip(lists, values, strict=True)) for values in across]
     raise InputError(f"{name}: no table; must be a list of objects, or an object of lists")
