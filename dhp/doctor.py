@@ -30,6 +30,7 @@ _DISTRIBUTION = "dhp-benchmark"
 _EXTRAS = {"data": "datasets of the Hugging Face Hub (hf:ORG/NAME) and preparing WMT22"}
 """Extra of the core -> its use; plug-ins name theirs."""
 _REQUIREMENT = re.compile(
+    # scipy>=1.11; extra == 'human': the name, the lowest version, the extra
     r"([\w.-]+)(?:\[[^]]*\])?\s*(?:>=\s*([\w.]+))?[^;]*(?:;.*extra\s*==\s*['\"]([\w-]+)['\"])?"
 )
 _LOADED = ("numpy", "pydantic", "rapidfuzz", "rich", "sqlite3", "ssl", "yaml")
@@ -61,8 +62,9 @@ class _Package:
     def problem(self) -> str | None:
         if self.version is None:
             return self.name
-        old = self.least and _numbers(self.version) < _numbers(self.least)
-        return f"{self.name} {self.version} is older than {self.least}" if old else None
+        if self.least and _numbers(self.version) < _numbers(self.least):
+            return f"{self.name} {self.version} is older than {self.least}"
+        return None
 
 
 def examine(
@@ -77,11 +79,15 @@ def examine(
     `fields` say what a parameter of the judge is given instead. Raises `InputError` if `base_url` is no
     address.
     """
-    checks = [server(base_url, timeout)] if base_url is not None else []
-    checks += [_own_judge(judge, fields)] if judge is not None else []
+    # The server first, as a wrong address ends the command; it is shown last.
+    of_user: list[Check] = []
+    if base_url is not None:
+        of_user.append(server(base_url, timeout))
+    if judge is not None:
+        of_user.append(_own_judge(judge, fields))
     packages = _packages()
     core = [_versions(), _core(packages), _content(), _plugins(), _cache()]
-    return [*core, *_extras(packages), _key(), _devices(), *checks]
+    return [*core, *_extras(packages), _key(), _devices(), *of_user]
 
 
 def _own_judge(name: str, fields: Mapping[str, str]) -> Check:
@@ -96,9 +102,15 @@ def _own_judge(name: str, fields: Mapping[str, str]) -> Check:
         adapter = adapt(judge, f"model '{name}'")
     except InputError as e:
         return Check(f"judge {name}", "failed", str(e))
-    fields_by_parameter = {**adapter.fields, **{p: (field,) for p, field in fields.items()}}
-    sources = {p: " or ".join(names) or "nothing" for p, names in fields_by_parameter.items()}
-    mapping = ", ".join(f"{parameter} <- {source}" for parameter, source in sources.items())
+    # What fills each parameter: the first field that an example has, or the one that the user names.
+    fields_by_parameter = dict(adapter.fields)
+    for parameter, field_of_user in fields.items():
+        fields_by_parameter[parameter] = (field_of_user,)
+    mappings = []
+    for parameter, names in fields_by_parameter.items():
+        source = " or ".join(names) or "nothing"
+        mappings.append(f"{parameter} <- {source}")
+    mapping = ", ".join(mappings)
     scale = "scale not known"
     if adapter.scale:
         low, high = adapter.scale
@@ -111,9 +123,11 @@ def _own_judge(name: str, fields: Mapping[str, str]) -> Check:
 def _versions() -> Check:
     system = platform.platform(terse=True)
     installation = {"dhp": __version__, "python": platform.python_version(), "system": system}
-    return Check(
-        "versions", "ok", ", ".join(f"{name} {value}" for name, value in installation.items()), installation
-    )
+    return Check("versions", "ok", _named_values(installation), installation)
+
+
+def _named_values(values: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in values.items())
 
 
 def _packages() -> dict[str, list[_Package]]:
@@ -148,12 +162,16 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"\d+", release)))
 
 
+def _problems(packages: list[_Package]) -> list[str]:
+    return [package.problem for package in packages if package.problem]
+
+
 def _core(packages: dict[str, list[_Package]]) -> Check:
     core = packages.get("", [])
-    versions = {p.name: p.version for p in core}
+    versions = {package.name: package.version for package in core}
     if not core:
         return Check("core", "failed", "nothing is known about what dhp needs; install it again")
-    problems = [p.problem for p in core if p.problem]
+    problems = _problems(core)
     if problems:
         return Check("core", "failed", f"missing: {', '.join(problems)}; install dhp again", versions)
     try:
@@ -161,7 +179,7 @@ def _core(packages: dict[str, list[_Package]]) -> Check:
             importlib.import_module(name)
     except (ImportError, OSError) as e:
         return Check("core", "failed", f"cannot be imported ({reason(e)}); install dhp again", versions)
-    return Check("core", "ok", ", ".join(f"{name} {version}" for name, version in versions.items()), versions)
+    return Check("core", "ok", _named_values(versions), versions)
 
 
 def _extras(packages: Mapping[str, list[_Package]]) -> list[Check]:
@@ -172,12 +190,13 @@ def _extras(packages: Mapping[str, list[_Package]]) -> list[Check]:
 
 
 def _extra(name: str, use: str, packages: list[_Package]) -> Check:
-    versions = {p.name: p.version for p in packages}
-    lacks = [p.problem for p in packages if p.problem]
-    if lacks or not packages:
-        says = f"{', '.join(lacks) or 'unknown'}: for {use}; install the extra: {install_command(name)}"
+    versions = {package.name: package.version for package in packages}
+    problems = _problems(packages)
+    if problems or not packages:
+        lacks = ", ".join(problems) or "unknown"
+        says = f"{lacks}: for {use}; install the extra: {install_command(name)}"
         return Check(f"extra {name}", "missing", says, versions)
-    return Check(f"extra {name}", "ok", ", ".join(f"{p.name} {p.version}" for p in packages), versions)
+    return Check(f"extra {name}", "ok", _named_values(versions), versions)
 
 
 def _plugins() -> Check:
@@ -209,9 +228,11 @@ def _cache() -> Check:
     except InputError as e:
         return Check("cache", "failed", str(e))
     store = folder / FILE
-    size = sum(path.stat().st_size for path in (store, Path(f"{store}-wal")) if path.is_file())
+    # SQLite keeps what was written last in a file beside that of the store.
+    files = [path for path in (store, Path(f"{store}-wal")) if path.is_file()]
+    size = sum(path.stat().st_size for path in files)
     described = {"folder": str(folder), "replies_bytes": size}
-    nearest = next(p for p in (folder, *folder.parents) if p.exists())
+    nearest = next(place for place in (folder, *folder.parents) if place.exists())
     try:  # the rights of a folder do not tell: its file system may be read-only, or full
         with tempfile.TemporaryFile(dir=nearest):
             pass
@@ -245,12 +266,13 @@ def _devices() -> Check:
     try:
         import torch
 
-        machine["gpus"] = [torch.cuda.get_device_name(k) for k in range(torch.cuda.device_count())]
+        machine["gpus"] = list(map(torch.cuda.get_device_name, range(torch.cuda.device_count())))
         if torch.backends.mps.is_available():
             machine["gpus"].append("mps")
     except Exception as e:  # noqa: BLE001  drivers and libraries fail in ways of their own
         return Check("devices", "missing", f"{says}; torch does not work ({reason(e)})", machine)
-    return Check("devices", "ok", f"{says}; GPUs: {', '.join(machine['gpus']) or 'none'}", machine)
+    gpus = ", ".join(machine["gpus"]) or "none"
+    return Check("devices", "ok", f"{says}; GPUs: {gpus}", machine)
 
 
 def server(base_url: str, timeout: float = 5.0) -> Check:
@@ -268,8 +290,9 @@ def server(base_url: str, timeout: float = 5.0) -> Check:
     except (OSError, HTTPException, ValueError, TypeError, KeyError, RecursionError) as e:
         with_key = f"the key in {KEY_VARIABLE}" if headers else "calls without a key"
         return Check(f"server {url}", "failed", _fault(e, with_key, timeout))
+    shown = ", ".join(models[:_SHOWN_MODELS]) or "none"
     more = f" and {len(models) - _SHOWN_MODELS} more" if len(models) > _SHOWN_MODELS else ""
-    says = f"models: {', '.join(models[:_SHOWN_MODELS]) or 'none'}{more}"
+    says = f"models: {shown}{more}"
     return Check(f"server {url}", "ok", says, {"models": models})
 
 
@@ -284,7 +307,11 @@ def _fault(error: Exception, caller: str, timeout: float) -> str:
         elif error.code in (301, 302, 303, 307, 308):
             says = "leads to another address; name that one"
         return f"{says} (HTTP {error.code})"
-    why = error.reason if isinstance(error, URLError) and isinstance(error.reason, Exception) else error
+
+    # `urllib` wraps what the system says, and an answer in another form raises whatever reading it does.
+    why = error
+    if isinstance(error, URLError) and isinstance(error.reason, Exception):
+        why = error.reason
     if isinstance(why, TimeoutError):
         return f"no answer within {timeout:g} seconds"
     if isinstance(why, OSError):

@@ -87,11 +87,15 @@ class JudgesSpec(Checked):
         """The same with scale or labels where they belong: those of a function, else of the metrics."""
         if self.scale is None and not self.labels:
             return self
+
+        # A function returns numbers on a scale of its own, never words.
         if self.labels and all(any_function([model]) for model in as_list(self.model)):
             raise InputError(LABELS_OF_FUNCTIONS)
         if any_function(self.model) and not self.labels:
             own_scale = replace(self.judge_settings, scale=self.scale)
             return replace(self, judge_settings=own_scale, scale=None)
+
+        # On the command line labels are one text: "bad,fair,good".
         labels = self.labels.split(",") if isinstance(self.labels, str) else self.labels
         metrics = chosen_metrics(metric_list(self.metrics), self.scale, labels, prompted=bool(self.prompt))
         return replace(self, metrics=metrics, scale=None, labels=())
@@ -146,9 +150,11 @@ class RunSpec(Choice, JudgesSpec):
         `judged` says whether the task has the metrics of the judge: else a pass mark is left aside if judges
         bring metrics of their own.
         """
+        # Weights are of damage: controls and attacks have none.
         perturbers = {v.perturber for v in variants if v.level not in PROBES}
-        fits = judged or not all_own(self.model)
-        asked = self.analysis if fits else replace(self.analysis, pass_mark=None)
+        asked = self.analysis
+        if not judged and all_own(self.model):
+            asked = replace(asked, pass_mark=None)
         return asked.resolve(task.task, perturbers, task.metric_names, task.metrics)
 
     def folder(self) -> RunFolder | None:
@@ -169,12 +175,13 @@ class RunSpec(Choice, JudgesSpec):
     def choice(self) -> Choice:
         """The choice of texts, with the task that follows from the other settings.
 
-        Harmless edits are left out where a judge reads recorded scores and nobody asks for them. Texts that
+        Harmless edits are left out if a judge reads recorded scores and nobody asks for them. Texts that
         only functions and scorers judge, which bring their metrics, need no task.
         """
-        # A table of recorded scores knows its own texts alone.
-        controls = False if self.controls is None and any_recorded(self.model) else self.controls
-        choice = replace(self, controls=controls)
+        choice: Choice = self
+        if self.controls is None and any_recorded(self.model):
+            # A table of recorded scores knows its own texts alone: harmless edits made now have none there.
+            choice = replace(self, controls=False)
         default = function_task() if all_own(self.model) else None
         return with_own_task(self.dataset, choice, self.metrics, default)
 
@@ -199,6 +206,7 @@ def as_in_paper(record: R, parameter: str) -> R:
     defaults = {field.name: field.default for field in fields(whole)}
     settings = paper_settings(parameter, record)
     for name, value in settings.items():
+        # A setting at its default was left to the preset; any other value was asked for.
         if getattr(record, name) not in (value, defaults[name]):
             raise InputError(
                 f"`{name}`: contradicts preset 'paper', which has {value!r}; leave one of them out"
@@ -259,11 +267,13 @@ def run_within(spec: RunSpec, progress: Progress | None, context: RequestContext
     """`run` within a request context, which several runs may share: limits hold for all of them together."""
     judges = spec.judges(context)
     with spec.folder() or nullcontext() as folder:
+        # The folder is looked at before texts are made: a language model may make them, for money.
         if folder:
             folder.check(spec.known(judges))
         made = degraded(spec, judges, progress, context)
         parts = [part.judged_by(spec.metrics) for part in made]
         judges = _named_for_run(spec, judges, parts, folder)
+
         with folder.ratings if folder else nullcontext(), _models_noted(folder, judges):
             analysed = _judged(spec, judges, parts, folder, progress)
             context.stop_if_waiting()  # no results of a part of the answers
@@ -307,6 +317,7 @@ def _check_settings(
 ) -> None:
     """The part of `_check_asked` that asks no server, as a dry run must not."""
     task = with_metrics(dataset.task, spec.metrics)
+    # Both raise for what does not fit; what they return is of no use yet.
     spec.config(task, variants, judged=False)
     original = original_of(dataset.examples[0], task)
     for judge in judges:
@@ -328,14 +339,17 @@ def _named_for_run(
     judges = [judge.with_token_limit(asked, name) for judge in judges]
     _each_judged(spec, judges, parts)
     identity = _identity(spec, judges, parts)  # anew: it holds the token limits
+
     if folder:
-        folder.claim(identity, {part.dataset.name: part.usage for part in parts if part.usage})
+        usage = {part.dataset.name: part.usage for part in parts if part.usage}
+        folder.claim(identity, usage)
+        # The file of ratings has the same columns for all datasets and judges, from its first row on.
         folder.ratings.clustered = any(part.dataset.clusters for part in parts)
         folder.ratings.explained = len(judges) > 1 and any(judge.explains for judge in judges)
-        folder.write_texts(
-            {part.dataset.name: part.dataset.examples for part in parts},
-            [(part.dataset.name, part.variants, part.texts) for part in parts],
-        )
+        examples = {part.dataset.name: part.dataset.examples for part in parts}
+        texts = [(part.dataset.name, part.variants, part.texts) for part in parts]
+        folder.write_texts(examples, texts)
+
     for judge in judges:
         if judge.cached_model:
             judge.cached_model.run = run_name(identity)
@@ -349,7 +363,7 @@ def _judged(
     folder: RunFolder | None,
     progress: Progress | None,
 ) -> list[tuple[Result, RatingsArray]]:
-    """Results and ratings of each judge on each dataset, of those that wait for no answers."""
+    """Results and ratings of each judge on each dataset, but for judges that still wait for answers."""
     each_judged = _each_judged(spec, judges, parts)
     done: list[tuple[Result, RatingsArray]] = []
     so_far = SoFar(folder, done, len(each_judged)) if folder else None
@@ -401,14 +415,16 @@ def _each_judged(
 
 @contextmanager
 def _models_noted(folder: RunFolder | None, judges: Sequence[Judge]) -> Iterator[None]:
-    """Writes which models have answered, also where the run is stopped."""
+    """Writes which models have answered, also if the run is stopped."""
     try:
         yield
     finally:
+        # Several judges may share a model, under several protocols: their counts are added.
         counts: dict[str, Counter[str]] = {}
         for judge in judges:
             if judge.cached_model and judge.cached_model.answered_by:
-                counts.setdefault(judge.model, Counter()).update(judge.cached_model.answered_by)
+                of_model = counts.setdefault(judge.model, Counter())
+                of_model.update(judge.cached_model.answered_by)
         if folder and counts:
             folder.note_models(counts)
 
@@ -422,18 +438,21 @@ def estimate(spec: RunSpec) -> list[Estimate]:
     with spec.folder() or nullcontext() as folder:
         if folder:
             folder.check(spec.known(judges))
+
+    # Nothing is asked: a text like the original stands for each one that a language model is to make.
     choice = spec.choice()
     check = partial(_check_settings, spec, judges)
     with progress_of(spec.progress) as show:
         made = build_texts(
             spec.texts(), choice, spec.seed, spec.settings, context, progress=show, check=check, dry=True
         )
-    parts = [p.judged_by(spec.metrics) for p in made]
-    _each_judged(spec, judges, parts)
-    texts = perturbing_estimates(parts, choice, spec.settings, context)
+    parts = [part.judged_by(spec.metrics) for part in made]
+    _each_judged(spec, judges, parts)  # raises for what does not fit
+
+    estimates = perturbing_estimates(parts, choice, spec.settings, context)
     for part in parts:
-        texts += judge_estimates(judges, part.dataset.name, part.candidates(), part.dataset.task)
-    return texts
+        estimates += judge_estimates(judges, part.dataset.name, part.candidates(), part.dataset.task)
+    return estimates
 
 
 @dataclass(frozen=True)
@@ -500,11 +519,15 @@ def _identity(
     spec: RunSpec, judges: Sequence[Judge], perturbed: Sequence[PerturbedDataset]
 ) -> dict[str, object]:
     """All that the ratings and the figures depend on."""
+    analysis = []
+    for part in perturbed:
+        config = spec.config(part.dataset.task, part.variants, judged=False)
+        analysis.append(config.label)
     return {
         "seed": spec.seed,
-        "analysis": [spec.config(p.dataset.task, p.variants, judged=False).label for p in perturbed],
+        "analysis": analysis,
         "models": [judge.identity for judge in judges],
-        "datasets": [p.identity for p in perturbed],
+        "datasets": [part.identity for part in perturbed],
     }
 
 
@@ -516,14 +539,17 @@ def _of_judge(
     so_far: SoFar | None,
     progress: Progress | None,
 ) -> tuple[Result, RatingsArray] | None:
-    """What follows from the ratings of one judge on one dataset, which go to the folder, and these.
+    """The result of one judge on one dataset, and its ratings, which also go to the folder.
 
     None while the judge waits for answers.
     """
+    # What this dataset takes is a difference: the model counts over the whole run.
     model = judge.cached_model
-    # What this dataset takes is the difference: the model counts over the whole run.
-    before, calls = (replace(model.usage), len(model.call_seconds)) if model else (None, 0)
-    inapplicable = Counter(t.variant for t in part.texts if t.text is None)
+    before, calls = None, 0
+    if model:
+        before, calls = replace(model.usage), len(model.call_seconds)
+
+    inapplicable = Counter(text.variant for text in part.texts if text.text is None)
     data, texts = part.dataset, part.candidates()
     asked = judge.asked_about(texts)
 
@@ -538,6 +564,7 @@ def _of_judge(
             result = replace(result, priced=model.prices[1], latency=latency(seconds))
         return result, ratings
 
+    # The frames pass through all who want them, as they are rated: none is kept in memory.
     watch = so_far.watch(analysed, len(data.examples)) if so_far else None
     frames = rate_dataset(
         judge, asked, data.task, data.name, progress=progress, clusters=data.clusters, watch=watch
@@ -560,21 +587,23 @@ def _analysed(
     if judge.compare:
         config = replace(config, statistics="sign-flip")
     data = part.dataset
+
+    # The signature states the kinds that were asked about, the analysis those that apply to some text.
     if not all_asked:
         part = part.rated(ratings.variants)
-    applied = part.rated(ratings.variants)  # without kinds that apply to no text
+    applied = part.rated(ratings.variants)
+    signature = part.signature(ratings.size, config.signed_weights, config.signed_statistics, judge.protocol)
+    lengths = [len(example.output) for example in data.examples]
     result = analyze_ratings(
         ratings,
         config,
         applied.variants,
         left_out=applied.left_out,
         levels="suite" if data.suite else "column",
-        signature=part.signature(
-            ratings.size, config.signed_weights, config.signed_statistics, judge.protocol
-        ),
-        scales={m.name: m.scale for m in data.task.metrics},
+        signature=signature,
+        scales={metric.name: metric.scale for metric in data.task.metrics},
         notes=(*data.notes, *content_notes(part)),
-        characters=round(median(len(example.output) for example in data.examples)),
+        characters=round(median(lengths)),
     )
     return of_comparisons(result) if judge.compare else result
 
@@ -582,8 +611,14 @@ def _analysed(
 def _prompts(judge: Judge, part: PerturbedDataset) -> list[dict[str, str]]:
     """The prompts about the first original of a dataset."""
     first = part.candidates()[0]
-    about = {"model": judge.model, "protocol": judge.protocol, "dataset": part.dataset.name}
-    return [{**about, "example": first.example, **each} for each in judge.prompts(first, part.dataset.task)]
+    about = {
+        "model": judge.model,
+        "protocol": judge.protocol,
+        "dataset": part.dataset.name,
+        "example": first.example,
+    }
+    prompts = judge.prompts(first, part.dataset.task)
+    return [{**about, **prompt} for prompt in prompts]
 
 
 def pointwise_only(judges: Sequence[Judge]) -> Sequence[Judge]:

@@ -30,6 +30,7 @@ BROKEN_DATA = (EOFError, zlib.error, lzma.LZMAError)
 
 def cache_folder() -> Path:
     """Where dhp keeps what it can make again: `$XDG_CACHE_HOME/dhp`, else `~/.cache/dhp`."""
+    # The standard of XDG says that a relative path is to be ignored.
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))
     if base.is_absolute():
         return base / "dhp"
@@ -41,6 +42,7 @@ def cache_folder() -> Path:
 
 def reason(error: BaseException) -> str:
     """What an exception says, on one line of at most 200 characters; its name if it says nothing."""
+    # `str` of an `OSError` repeats number and path: "[Errno 13] Permission denied: 'x'".
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return " ".join(hidden(str(text)).split())[:200]
 
@@ -55,7 +57,7 @@ def _near(path: Path) -> str:
     """The name of a file beside it that may be meant, as a question."""
     from difflib import get_close_matches
 
-    with suppress(OSError):
+    with suppress(OSError):  # the folder may be missing, too
         names = [other.name for other in itertools.islice(path.parent.iterdir(), _MOST_NEAR)]
         close = get_close_matches(path.name, names, n=1)
         if close:
@@ -123,6 +125,8 @@ def decoded_table(name: str, data: bytes) -> str:
     """As `decoded`, also of UTF-16 and of Windows-1252, as spreadsheets write them; the latter is noted."""
     if is_utf8(data):
         return decoded(name, data)
+
+    # Any bytes are some text in Windows-1252: it is a guess, and refused for what is hardly Western.
     head = data[:100_000]
     beyond_ascii = sum(byte > 127 for byte in head)
     with suppress(UnicodeDecodeError):
@@ -183,6 +187,7 @@ def parse_careless_json(place: str, text: str) -> Any:
     try:
         return parse_json(place, text)
     except InputError as e:
+        # The fault of the text as it is says more, if it has others.
         with suppress(ValueError, RecursionError):
             return json.loads(_NEEDLESS_COMMA.sub(lambda m: "" if m[0] == "," else m[0], text))
         raise e from None
@@ -190,7 +195,8 @@ def parse_careless_json(place: str, text: str) -> Any:
 
 def read_json(path: Path, *, careless: bool = False) -> Any:
     """What a JSON file holds; raises `InputError` if it cannot be read. See `parse_careless_json`."""
-    return (parse_careless_json if careless else parse_json)(str(path), read_text(path))
+    parse = parse_careless_json if careless else parse_json
+    return parse(str(path), read_text(path))
 
 
 def inner_files(path: Path, suffixes: Sequence[str], content: str) -> list[Path]:
@@ -205,7 +211,8 @@ def inner_files(path: Path, suffixes: Sequence[str], content: str) -> list[Path]
         if path.suffix.lower() not in suffixes:
             raise InputError(f"{path}: wrong kind of file; {expected}")
         return [path]
-    files = sorted(p for p in path.rglob("*") if p.suffix.lower() in suffixes and p.is_file())
+    named = [inner for inner in path.rglob("*") if inner.suffix.lower() in suffixes]
+    files = sorted(inner for inner in named if inner.is_file())
     if not files:
         raise InputError(f"{path}: no such file in this folder; {expected}")
     return files

@@ -21,6 +21,7 @@ Part = Literal["persona", "task", "criterion", "steps", "sample", "answer"]
 PARTS: tuple[Part, ...] = get_args(Part)
 """The parts of a prompt in their order."""
 
+# Slots of every part: of the task, of the metric, and the ends of its scale.
 _SLOTS = "instruction source_label output_label metric definition question antonym low high".split()
 _OWN_SLOTS: dict[str, tuple[list[str], list[str]]] = {
     "steps": (["steps"], []),
@@ -33,7 +34,7 @@ _OWN_SLOTS: dict[str, tuple[list[str], list[str]]] = {
 }
 """Part -> the slots that it needs, and others that it may have, beside `_SLOTS`; `pair`: a sample of two."""
 
-ProtocolName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
+ProtocolName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]  # G-Eval.v2
 
 
 def slot_fault(part: str, text: str) -> str | None:
@@ -117,7 +118,8 @@ class Protocol(Spec):
 
     def settings(self, *but: str) -> dict[str, object]:
         """The settings of its kind, pointwise or pairwise, as JSON; without those called `but`."""
-        left_out = {*but, *(_POINTWISE_SETTINGS if self.pairwise else _PAIRWISE_SETTINGS)}
+        of_other_kind = _POINTWISE_SETTINGS if self.pairwise else _PAIRWISE_SETTINGS
+        left_out = {*but, *of_other_kind}
         if not FORMS[self.answer].data:
             left_out.add("levels")
         return self.model_dump(mode="json", exclude=left_out)
@@ -143,9 +145,10 @@ class Protocol(Spec):
         silent = {"temperature": None, "top_p": None, "extraction": "parse", "ask_again": False}
         for name, only in {**silent, "persona": "none", "system": False, "final": False}.items():
             if getattr(self, name) != only:
+                in_yaml = "null" if only is None else str(only).lower()
                 raise ValueError(
                     f"{name}: a decision model writes nothing, so answer '{self.answer}' has none; allowed: "
-                    f"{'null' if only is None else str(only).lower()}"
+                    f"{in_yaml}"
                 )
         unused = sorted(self.parts.keys() - {"criterion", "steps", "answer"})
         if unused:
@@ -173,9 +176,10 @@ class Protocol(Spec):
         what, every = ("letter", "letters") if self.pairwise else ("token", "scores")
         if self.extraction != "parse" and not FORMS[self.answer].one_token:
             forms = PAIRWISE_FORMS if self.pairwise else POINTWISE_FORMS
+            fitting = [form for form in forms if FORMS[form].one_token]
             raise ValueError(
                 f"extraction '{self.extraction}' needs an answer that is one {what}, unlike '{self.answer}'; "
-                f"allowed: answer {', '.join(form for form in forms if FORMS[form].one_token)}"
+                f"allowed: answer {', '.join(fitting)}"
             )
         if self.extraction == "prob" and self.samples > 1:
             raise ValueError(
@@ -259,6 +263,8 @@ class Wording(Spec):
         needed = _PAIRWISE_TEXTS if self.pairwise else _POINTWISE_TEXTS
         present = self.model_fields_set & {*_PAIRWISE_TEXTS, *_POINTWISE_TEXTS}
         check_keys("", present, needed)
+
+        # A form that takes turns has the texts of the others; one with a prompt of its own needs none.
         kind = PAIRWISE_FORMS if self.pairwise else POINTWISE_FORMS
         forms = [name for name in kind if not (FORMS[name].turns or FORMS[name].own_prompt)]
         check_keys("answers.", self.answers, forms)
@@ -283,6 +289,8 @@ class Wording(Spec):
         # The hash of a protocol covers these texts alone: its ratings stay comparable if a form of answers is
         # added, or one is worded anew that it does not use.
         used: dict[str, Any] = {}
+
+        # The second request, which a prompt of the user's own has, too.
         if protocol.ask_again:
             kinds = {"label", FORMS[protocol.answer].again}
             used["again"] = {kind: text for kind, text in self.again.items() if kind in kinds}
@@ -290,6 +298,8 @@ class Wording(Spec):
                 used["ties"] = self.ties
         if own_prompt:
             return used
+
+        # Of the texts by answer form, those of its forms; of all others, what its prompts contain.
         forms = turns_of(protocol.answer)
         if FORMS[protocol.answer].data and not protocol.pairwise:
             used["levels"] = self.levels[protocol.levels]
@@ -312,6 +322,7 @@ class Wording(Spec):
             unused.add("steps")
         if protocol.steps != "auto":
             unused.add("auto_steps")
+        # Parts of the protocol's own take the place of these texts; other parts and texts have the same name.
         replaced = {"task": ("task", "task_without_source"), "answer": ("answers",)}
         for part in protocol.parts:
             unused.update(replaced.get(part, (part,)))
@@ -323,6 +334,7 @@ class Wording(Spec):
             if name in ("language", "ties", "choices") or not value:
                 continue
             part = "pair" if name == "sample" and self.pairwise else name
+            # A field is a text, a mapping of texts, or one of lists of texts.
             by_key = value if isinstance(value, dict) else {"": value}
             for key, texts in by_key.items():
                 place = f"{name}.{key}".rstrip(".")

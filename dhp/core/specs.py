@@ -19,7 +19,7 @@ from dhp.core.checks import Rule, exclusive, together
 from dhp.core.language import language_name
 from dhp.core.records import ORIGINAL, Level, Probe, Variant
 
-NAME = r"^[a-z][a-z0-9_]*$"
+NAME = r"^[a-z][a-z0-9_]*$"  # random_typos
 Name = Annotated[str, Field(pattern=NAME)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Share = Annotated[Number, Field(ge=0, le=1)]
@@ -31,6 +31,7 @@ LANGUAGES: tuple[Language, ...] = get_args(Language)
 class Spec(BaseModel):
     """Base of all content: unknown keys and wrong types are errors, nothing changes after reading."""
 
+    # Strict: `n: "5"` is no number, as a file that says so was probably meant otherwise.
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
     rules: ClassVar[Sequence[Rule]] = ()
     """Which keys go together."""
@@ -80,6 +81,7 @@ class Scale(Spec):
         return self
 
 
+# A field that is empty is left out of what is hashed: a hash stays the same when such a field is added.
 Levels = Annotated[list[str], Field(max_length=10, exclude_if=lambda value: not value)]
 """Two to ten ordered levels of a rubric; none where there is no rubric."""
 
@@ -89,6 +91,7 @@ class Metric(Spec):
 
     name: Name
     """Name of the metric in tables, files and options."""
+    # The fields before it are known here; a name that is wrong is not among them.
     label: str = Field(default_factory=lambda known: str(known.get("name", "")).replace("_", " "))
     """Name of the metric in prompts; default: the name with spaces."""
     scale: Scale
@@ -225,12 +228,18 @@ class Task(Spec):
         if language not in self.translations:
             languages = ", ".join([self.language, *self.translations])
             raise ValueError(f"task '{self.task}': has no texts in '{language}'; allowed: {languages}")
-        new = self.translations[language]
-        metrics = [m.model_copy(update=dict(new.metrics[m.name])) for m in self.metrics]
-        others = {k: texts for k, texts in self.translations.items() if k != language}
-        translations = {self.language: self._texts(), **others}
+        translated = self.translations[language]
+        metrics = []
+        for metric in self.metrics:
+            texts_of_metric = dict(translated.metrics[metric.name])
+            metrics.append(metric.model_copy(update=texts_of_metric))
+
+        # The two languages change places: the texts so far go where those of `language` came from.
+        translations = {self.language: self._texts(), **self.translations}
+        del translations[language]
         changes = {"language": language, "translations": translations, "metrics": metrics}
-        return self.model_copy(update={**dict(new), **changes})._naming_languages()
+        task = self.model_copy(update={**dict(translated), **changes})
+        return task._naming_languages()
 
     @property
     def names_languages(self) -> bool:
@@ -322,7 +331,7 @@ class PairMap(FieldMap):
     @model_validator(mode="after")
     def _pattern_compiles(self) -> "PairMap":
         try:
-            groups = re.compile(self.kind_pattern or "()").groups
+            groups = re.compile(self.kind_pattern or "()").groups  # a pattern with one group stands for none
         except re.error as e:
             raise ValueError(f"kind_pattern: not a regular expression ({e})") from None
         if groups != 1:
@@ -532,6 +541,7 @@ class Weights(Spec):
     version: int
     provenance: str
     """Authors of the weights, and their grounds."""
+    # Not strict: a date in quotation marks is one, too.
     date: Annotated[dt.date | None, Field(strict=False, exclude_if=is_absent)] = None
     """Date of the survey, e.g. 2026-05-31."""
     experts: Annotated[int | None, Field(ge=1, exclude_if=is_absent)] = None
@@ -577,7 +587,8 @@ class Weights(Spec):
     def _votes_count(self) -> "Weights":
         for task, rows in self.votes.items():
             for perturber, row in rows.items():
-                place, total = f"votes.{task}.{perturber}", sum(row.values())
+                place = f"votes.{task}.{perturber}"
+                total = sum(row.values())
                 if perturber in self.tasks.get(task, {}):
                     raise ValueError(f"{place}: is also in tasks; give weights or votes, not both")
                 if total == 0:

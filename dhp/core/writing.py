@@ -84,7 +84,7 @@ def check_place(path: Path) -> None:
     if not stat.S_ISREG(existing.st_mode):
         raise InputError(f"{path}: is not a regular file; must be a new file, or a file to replace")
     if existing.st_nlink > 1:
-        # To replace it would leave the old text under the other name, without a word.
+        # To replace it would leave the old text under its other name, without a word.
         raise InputError(f"{path}: has another name as well (hard link), whose file is kept; remove {path}")
 
 
@@ -134,7 +134,7 @@ def inner_folder(folder: str | Path, *names: str) -> Path:
 
 def new_file(path: Path) -> BinaryIO:
     """A file to write to, which must not be there yet; raises `OSError` as `open`."""
-    return path.open("xb")
+    return path.open("xb")  # `x` follows no link that somebody puts there in between
 
 
 class Temporary(TemporaryDirectory[str]):
@@ -161,7 +161,8 @@ class Temporary(TemporaryDirectory[str]):
 
 def remove_left(path: Path) -> None:
     """Remove the temporary folders of `path` that commands left which were killed."""
-    # What `tempfile` adds: eight of these characters. A hidden file of the user's has another name.
+    # What `tempfile` adds: eight of these characters, as in `.report.html.k3_x9ab1`. A hidden file of the
+    # user's has another name.
     temporary = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}")
     for left in path.parent.glob(f".{escape(path.name)}.????????"):
         if not temporary.fullmatch(left.name) or left.is_symlink() or not left.is_dir():
@@ -237,6 +238,7 @@ def write_folder(path: str | Path, contents: Mapping[str, bytes]) -> None:
     `contents` is name -> what the file holds; a name may have folders.
     """
     folder = output_path(path).resolve()  # the folder itself may be a link
+    # First all names are looked at, so that nothing is replaced if one of them is refused.
     for name in contents:
         for above in Path(name).parents[:-1]:
             check_folder(folder / above)
@@ -278,10 +280,11 @@ class OutputFolder:
     def __exit__(self, *error: object) -> None:
         if self._lock is None:
             return
+        lock_file = self.path / _LOCK
         with suppress(OSError):
             # The file goes while it is locked: after that it may be another's.
-            if _is_ours(self.path / _LOCK):
-                (self.path / _LOCK).unlink(missing_ok=True)
+            if _is_ours(lock_file):
+                lock_file.unlink(missing_ok=True)
             # Of a command that has written nothing, nothing stays. A folder that holds anything ends this.
             for folder in self._made:
                 folder.rmdir()
@@ -296,9 +299,9 @@ class OutputFolder:
         if self.path.exists() and not self.path.is_dir():
             raise InputError(f"`out` {self.path}: is a file; must be a new folder or that of a {self._holds}")
         check_parent(self.path / MANIFEST, f"`out` {self.path}")
-        names = {path.name for path in self.path.iterdir()} if self.path.exists() else set()
+        names = [path.name for path in self.path.iterdir()] if self.path.exists() else []
         visible = [name for name in names if not name.startswith(".")]
-        if visible and MANIFEST not in names:
+        if visible and MANIFEST not in visible:
             raise InputError(
                 f"`out` {self.path}: holds other files and no {self._holds}; must be a new or empty folder"
             )
@@ -311,7 +314,8 @@ class OutputFolder:
         self.check_free()
         if self._lock is None:
             absolute = self.path.absolute()
-            self._made = [path for path in (absolute, *absolute.parents) if not path.exists()]
+            upwards = [absolute, *absolute.parents]
+            self._made = [folder for folder in upwards if not folder.exists()]
             self._lock = _locked(inner_folder(self.path) / _LOCK, f"`out` {self.path}")
         for name in self._names:
             remove_left(self.place(name))
@@ -322,7 +326,7 @@ class OutputFolder:
         A folder that holds something else is refused. `identity` must be the same when the command is
         repeated.
         """
-        self.take()
+        self.take()  # before it is read: another command may be writing it
         earlier = self.manifest()
         if earlier and earlier.get("identity") != identity:
             raise InputError(
@@ -399,7 +403,7 @@ def _locked(path: Path, name: str) -> "BaseFileLock":
     """
     from filelock import FileLock, Timeout
 
-    check_place(path)
+    check_place(path)  # else the lock would follow a link, and empty what it leads to
     lock = FileLock(path, timeout=_MOMENT)
     try:
         lock.acquire(poll_interval=_MOMENT / 10)
