@@ -28,15 +28,17 @@ from dhp.core.language import CJK
 # Tokens ----------------------------------------------------------------------------------------------------
 
 _WORD = re.compile(
-    r"(?![a-z]+[A-Z])[^\W\d_]+(?:(?:['’&/·—–…\xad-]+|\.{3})[^\W\d_]+)*"  # no camelCase
+    r"(?![a-z]+[A-Z])[^\W\d_]+(?:(?:['’&/·—–…\xad-]+|\.{3})[^\W\d_]+)*"  # don't, well-known; no camelCase
     r"|(?:[^\W\d_]\.)+[^\W\d_]?"  # e.g, U.S
-    rf"|\S*[{CJK}]\S*"
+    rf"|\S*[{CJK}]\S*"  # 今天下雨
 )
 _NUMBER = re.compile(
+    # -3.5, $1,200, 10:30, 20%, 37°C, 5m², 30km/h
     r"[-+±~≈<>≤≥]?[$€£¥#§]?\d[\d.,:/'’x×–-]*(?:[%‰²³]|°[CF]?|[^\W\d_]{1,3}[²³]?(?:[/-][^\W\d_]{1,12})?)?"
+    # °C, CO2 and B12, 19th-century and 12-year-old, MiG-29s
     r"|°[CF]|[^\W\d_]{1,3}\d{1,3}[^\W\d_]{0,3}|\d+(?:st|nd|rd|th|s)?(?:[-–][^\W\d_]+)+|[^\W\d_]+-\d+s?"
 )
-"""With a unit; also `12-year-old`, and short codes of letters and digits, such as `CO2` and `B12`."""
+"""Also with a unit, within a word, and as a part of a short code."""
 _ADDRESS = re.compile(r"\W*(?:https?://|www\.|mailto:)\S+|\W*[\w.+-]+@[\w-]+(?:\.[\w-]+)+\W*|\W*<[a-z]+>\W*")
 """Also a placeholder, such as `<name>`."""
 _MENTION = re.compile(r"@[^\W\d_]\w+\W*")
@@ -45,8 +47,9 @@ _TOPIC = re.compile(r"#[^\W\d_]\w+\W*")
 _MARKS = re.compile(r"[^\w={}\[\]()<\\$#^`]+(?<!(?<!\.)\.\.)|[(<)]|[:;]-?[()DPp/]|<3")
 """What stands alone in prose: dashes, bullets, marks of tokenised texts, faces."""
 _BEFORE, _BEHIND = "\"'“”‘’«»„‚()[¿¡…–—", "\"'”“’‘»«)].,;:!?…–—>+#©®™-"
-_QUOTED_KEY = re.compile(r"[\"'][^\"']*[\"']:")
-_EMPHASIS = re.compile(r"^([*_])([^\W_].*?)\1(?=\W*$)")
+"""Marks of a sentence before a word and behind it."""
+_QUOTED_KEY = re.compile(r"[\"'][^\"']*[\"']:")  # "name":
+_EMPHASIS = re.compile(r"^([*_])([^\W_].*?)\1(?=\W*$)")  # *word* and _word_,
 _INLINE = re.compile(r"`+[^`]+(?:`+|$)|!?\[([^\[\]]*)\]\([^()\s]*\)|\*\*")
 """What Markdown marks within a line: code, which says nothing, and links, which are their words."""
 _CHARACTER = re.compile(f"[{CJK}]")
@@ -100,6 +103,7 @@ def _counts(line: str) -> tuple[int, int, int]:
     """Signs and words of a line, and the most words in a row."""
     signs = words = row = longest = 0
     beginning = line[:_BEGINNING]
+    # The pattern is slow, and most lines hold none of its marks.
     if "`" in beginning or "[" in beginning or "**" in beginning:
         beginning = _INLINE.sub(r"\1", beginning)
     tokens = beginning.split()
@@ -107,6 +111,7 @@ def _counts(line: str) -> tuple[int, int, int]:
         del tokens[0]  # whom a post answers; no decorator has words behind it
     for place, text in enumerate(tokens):
         token = _token(text, place == 0)
+        # A bar ends a row of words, as cells of a table do, but is no sign of code by itself.
         if token in (_Token.SIGN, _Token.BAR):
             signs += token is _Token.SIGN
             row = 0
@@ -134,16 +139,18 @@ class _Line(Enum):
 _SENTENCE = re.compile(r"\s*[\"'“‘(]?[^\W\d_a-z].*[^\W_][.!?][\"'”’)]*\s*")
 """Begins with a capital and ends with a full stop."""
 _STAMP = re.compile(
+    # 2024-05-01 10:30:05, [Mon May 3 10:30:05; but not "10:30:05 Anna: Hello"
     r"\W{0,2}(?:\w{3,4}[ ,]+)?(?:\w{3} +\d{1,2} |[\d./-]{6,10}[T ,_-]+)?\d{1,2}:\d\d:\d\d\b"
     r"(?!.{0,8} [A-Z][a-z]+(?: \w+)?: )"
 )
 """A time to the second at the start, as in logs, but not in a conversation."""
-_COMMAND = re.compile(r"#!|<\?|\s*\\[a-z]+(?![a-z({])")
-_COLUMNS = re.compile(r"\S\t+\S.*\S\t+\S")
+_COMMAND = re.compile(r"#!|<\?|\s*\\[a-z]+(?![a-z({])")  # #!/bin/sh, <?xml, \noindent
+_COLUMNS = re.compile(r"\S\t+\S.*\S\t+\S")  # three values between tabs
+# Comments, by what opens them in about twenty languages; `#one #two` are topics of a post.
 _COMMENT = re.compile(
     r"\s*#+(?!\w+(?:\s+#\w+)*\s*$).*|\s*(?://+|--+|;+|%+|\"|/\*+|\*/|!+|dnl|REM)(?:\s.*)?|\s*(?://|/\*|<!--).*"
 )
-_ITEM = re.compile(r"\s*(?:[-*+•–]|\(?\w{1,3}[.)])\s")
+_ITEM = re.compile(r"\s*(?:[-*+•–]|\(?\w{1,3}[.)])\s")  # "- ", "1. ", "(iv) "
 _PART = re.compile(r"\W*[a-z0-9_].*[^.!?:,]\s*|\s*[a-z]+:|\S")
 """A line that neither begins nor ends a sentence."""
 
@@ -183,12 +190,15 @@ def is_code(lines: Sequence[str]) -> bool:
         return _is_code_alone(lines[0])
     if _is_table(lines) or _is_record(lines):
         return True
+
     looks = [_looks(line) for line in lines]
     # A line that opens nested ones is code, though it may be words: `try:`, `for each item:`.
     for i, (above, below) in enumerate(pairwise(lines)):
         if _opens(above) and _indent(below) > _indent(above) and not _ITEM.match(below):
             looks[i] = _Line.CODE
-    code, prose, comments = (looks.count(each) for each in (_Line.CODE, _Line.PROSE, _Line.COMMENT))
+    code = looks.count(_Line.CODE)
+    prose = looks.count(_Line.PROSE)
+    comments = looks.count(_Line.COMMENT)
     # No sentence ends with a semicolon or brace, so that less speaks for code.
     least = _LEAST_OF_STATEMENT if lines[-1].rstrip()[-1] in ";}" else _LEAST
     if not code or code + comments < least * len(lines):
@@ -222,31 +232,38 @@ def _is_table(lines: Sequence[str]) -> bool:
     for separator, least in _SEPARATORS.items():
         counts = {line.count(separator) for line in plain}
         if len(counts) == 1 and counts.pop() >= least:
-            least_rows = _LEAST_ROWS if separator != "\t" else 2
-            return len(lines) >= least_rows and not any(f"{separator} " in line for line in plain)
+            least_rows = 2 if separator == "\t" else _LEAST_ROWS  # prose holds no tabs
+            reads_like_prose = any(f"{separator} " in line for line in plain)
+            return len(lines) >= least_rows and not reads_like_prose
     return False
 
 
+# name: value, "name": value, - name: value
 _KEY = re.compile(r"\s*(?:- )?(?P<name>[a-z_$@][\w.$/-]*|[\"'][^\"']+[\"'])\s*:(?:\s+(?P<value>.*))?")
-_ENTRY = re.compile(r"\s*- (?!\w+:)")
+_ENTRY = re.compile(r"\s*- (?!\w+:)")  # an entry of a list that is no record itself
 _LEAST_KEYS, _LONGEST_VALUE = 3, 2
 
 
 def _is_record(lines: Sequence[str]) -> bool:
     """Whether the lines furthest left are keys in small letters, with lines below or with short values."""
     left = min(map(_indent, lines))
-    keys = [_KEY.fullmatch(line) for line in lines if _indent(line) == left and not _ENTRY.match(line)]
-    known = [key for key in keys if key]
-    names = {key["name"] for key in known}
-    if not known or len(known) < len(keys):
-        return False
-    if len(names) < len(keys) and len(keys) == len(lines):
+    keys: list[re.Match[str]] = []
+    for line in lines:
+        if _indent(line) > left or _ENTRY.match(line):
+            continue
+        key = _KEY.fullmatch(line)
+        if key is None:
+            return False  # a line that is no key
+        keys.append(key)
+    names = {key["name"] for key in keys}
+    if not keys or (len(names) < len(keys) and len(keys) == len(lines)):
         return False  # a conversation: who speaks in it comes again
+
     below = [line for line in lines if _indent(line) > left]
     if any(_KEY.fullmatch(line) or _looks(line) is _Line.CODE for line in below):
         return True
-    longest = max(len((key["value"] or "").split()) for key in known)
-    return len(known) >= _LEAST_KEYS and (bool(below) or longest <= _LONGEST_VALUE)
+    longest = max(len((key["value"] or "").split()) for key in keys)
+    return len(keys) >= _LEAST_KEYS and (bool(below) or longest <= _LONGEST_VALUE)
 
 
 _LONGEST = 100_000
@@ -258,6 +275,7 @@ _PROGRAM = (
 """Nodes that words which happen to parse do not give: `Rome, Italy` is a tuple, `x and y` an expression."""
 
 
+# Two quick tests before a text is parsed, which takes long.
 _PARSED = re.compile(r"[=(\[{:]|import")
 """What each program holds that is told by parsing it."""
 _NAMES = "|".join([*keyword.kwlist, *keyword.softkwlist])
@@ -276,7 +294,7 @@ def parses(text: str) -> bool:
             return isinstance(json.loads(plain), dict | list)
         except (ValueError, RecursionError):
             pass
-    if not _PARSED.search(plain) or _TWO_NAMES.match(plain):  # most texts need not be parsed
+    if not _PARSED.search(plain) or _TWO_NAMES.match(plain):
         return False
     try:
         with warnings.catch_warnings():
@@ -286,7 +304,9 @@ def parses(text: str) -> bool:
         return False
     if any(isinstance(node, _PROGRAM) for node in ast.walk(tree)) or _is_call(tree, plain):
         return True
-    return len(tree.body) > 1 and all(isinstance(node, ast.Import | ast.ImportFrom) for node in tree.body)
+    # One import may be a sentence: "import taxes".
+    only_imports = all(isinstance(node, ast.Import | ast.ImportFrom) for node in tree.body)
+    return only_imports and len(tree.body) > 1
 
 
 def _is_call(tree: ast.Module, text: str) -> bool:
@@ -303,6 +323,8 @@ def code_lines(lines: Sequence[str], plain: Sequence[bool]) -> list[bool]:
     marked = [False] * len(lines)
     if all(plain) and parses("\n".join(lines)):  # with the blank lines, which end blocks
         return [True] * len(lines)
+
+    # Blocks that are code by themselves.
     for start, end in _blocks(lines, plain):
         if end - start == 1 and not _GLUED.search(lines[start]) and not _PARSED.search(lines[start]):
             continue  # most paragraphs of prose
@@ -310,6 +332,8 @@ def code_lines(lines: Sequence[str], plain: Sequence[bool]) -> list[bool]:
         least = 1 if (first, last) == (start, end) else 2  # one line amid prose is a part of the sentence
         if last - first >= least and is_code(lines[first:last]):
             marked[first:last] = [True] * (last - first)
+
+    # What opens in one line and closes in another, and comments one below the other.
     for i in _enclosed(lines):
         marked[i] = plain[i]
     for i, (above, below) in enumerate(pairwise(lines)):
@@ -317,6 +341,8 @@ def code_lines(lines: Sequence[str], plain: Sequence[bool]) -> list[bool]:
             marked[i] = marked[i + 1] = True
     if not any(marked):
         return marked  # nothing that could grow
+
+    # What stands beside code.
     _grow(lines, plain, marked)
     # A comment beside code, `# like this`, would elsewhere be a heading. Down and up, as several may follow.
     stated = [i for i, line in enumerate(lines) if line.strip()]
@@ -364,13 +390,13 @@ def _are_comments(*lines: str) -> bool:
     return all(map(_COMMENT.fullmatch, lines)) and len({_SIGN.split(line, 1)[0] for line in lines}) == 1
 
 
-_SIGN = re.compile(r"(?<=[^\w\s])(?![^\w\s])")
+_SIGN = re.compile(r"(?<=[^\w\s])(?![^\w\s])")  # the end of the first run of marks: between `//` and ` text`
 
 
 _PAIRS = (("/*", "*/"), ('"""', '"""'), ("'''", "'''"), ("<!--", "-->"))
 _OPENING = tuple(opening for opening, _ in _PAIRS)
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
-_HEREDOC = re.compile(r"<<[-~]?\s?([\"']?)([A-Z_]\w*)\1(?!\w)")
+_HEREDOC = re.compile(r"<<[-~]?\s?([\"']?)([A-Z_]\w*)\1(?!\w)")  # <<EOF, <<-'END'
 _STARTED = re.compile(rf"{_HEREDOC.pattern}|\w ?= ?(?:\"\"\"|''')")
 """The start of a here-document or a long string, which may be cut off."""
 
@@ -386,7 +412,9 @@ def _enclosed(lines: Sequence[str]) -> Iterator[int]:
         if closing:
             last = next((k for k in range(i + 1, len(lines)) if closing(lines[k])), None)
         if closing and can_be_cut_off and last is None:  # it was cut off: up to the next blank line
-            last = next((k for k in range(i, len(lines) - 1) if not lines[k + 1].strip()), len(lines) - 1)
+            last = i
+            while last + 1 < len(lines) and lines[last + 1].strip():
+                last += 1
         if last is not None:
             yield from range(i, last + 1)
             i = last
@@ -419,15 +447,16 @@ def _grow(lines: Sequence[str], plain: Sequence[bool], marked: list[bool]) -> No
     stated = [i for i, line in enumerate(lines) if plain[i] and line.strip()]
     # Down and up, as a block may be part of code by the block that was marked before it.
     for start, end in (*rest, *reversed(rest)):
+        block = lines[start:end]
         before = next((i for i in reversed(stated) if i < start), None)
         behind = next((i for i in stated if i >= end), None)
-        follows, precedes = (i is not None and marked[i] for i in (before, behind))
+        follows = before is not None and marked[before]
+        precedes = behind is not None and marked[behind]
+        if not (follows or precedes):
+            continue
         is_mostly_code = 2 * sum(marked) > len(stated)
-        is_between = follows and precedes
-        if (follows or precedes) and (
-            _is_part(lines[start:end], between=is_between)
-            or (is_mostly_code and all(map(_is_label, lines[start:end])))
-        ):
+        is_label_of_code = is_mostly_code and all(map(_is_label, block))
+        if _is_part(block, between=follows and precedes) or is_label_of_code:
             marked[start:end] = [True] * (end - start)
 
 
@@ -446,6 +475,7 @@ def _is_part(lines: Sequence[str], *, between: bool) -> bool:
     looks = [_looks(line) for line in lines]
     if between and _Line.PROSE not in looks:
         return True
+    # Each line is code, a comment, or words that neither begin nor end a sentence.
     for look, line in zip(looks, lines, strict=True):
         if look in (_Line.CODE, _Line.COMMENT):
             continue
