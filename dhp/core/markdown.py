@@ -26,20 +26,28 @@ _REMEMBERED = 1024
 
 _SIGNS = range(0xF0000, 0xFFFF0)
 """Private-use characters: each hidden piece has one of its own, as far as they last."""
-_RUN = re.compile("([\U000f0000-\U000fffef])\\1*")
+_RUN = re.compile("([\U000f0000-\U000fffef])\\1*")  # what is left of one hidden piece
 
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
+# |---|:--:|, the line below the heads of the columns
 _TABLE_RULE = re.compile(r"[ \t]*\|?(?:[ \t]*:?-{2,}:?[ \t]*\|)*[ \t]*:?-{2,}:?[ \t]*\|?[ \t]*")
 _HEADING = re.compile(r"[ \t]*(?:#{1,6}[ \t].*|\*\*[^*]+\*\*:?[ \t]*|__[^_]+__:?[ \t]*|[-*_]{3,}[ \t]*)")
 """Also a line that is bold as a whole, and a rule."""
 _UNDERLINE = re.compile(r"[ \t]*={3,}[ \t]*")
+# Without the full stop or bracket behind it, which belongs to the sentence.
 _URL = r"(?:https?://|www\.)[^\s<>\"“”'()（）。，、]*[^\s<>\"“”'()（）。，、.,;:!?*_]"
 _INLINE = re.compile(
+    # `code`
     r"(`+)(?!`)[^\n]*?[^`\n]\1(?!`)"
+    # [text](address "title"), ![image](address), [text][name]
     r"|!?\[[^\[\]\n]*\](?:\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:[ \t]+\"[^\"\n]*\")?\)|\[[^\[\]\n]*\])"
+    # <https://a.b>, https://a.b, **, ***, __, ~~
     rf"|<(?:https?|mailto):[^<>\s]+>|{_URL}|\*{{2,3}}|__|~~"
+    # \(x^2\), $x_1$; a price such as "$5 to $9" holds none of the signs of a formula
     r"|\\\([^\n]{0,300}?\\\)|\$(?![\s\d])[^$\n]{0,200}[\\^_{=][^$\n]{0,200}\$"
+    # <b>, <br/>, <!-- note -->, &amp;
     r"|</?[a-zA-Z][\w-]*(?:\s[^<>\n]*)?/?>|<!--.*?-->|&(?:[a-zA-Z]{2,8}|#\d{1,6});"
+    # a@b.org, ~/a/b, ../a, C:\a\b, src/a.py
     r"|(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<!\S)(?:~|\.{1,2})?/(?:[\w.-]+/)*[\w.-]*\w|\b[A-Za-z]:\\[^\s\"'<>]*\w"
     r"|(?<![\w/])\w[\w.-]*(?:/[\w.-]+)*/[\w-]+\.\w{1,5}\b"
 )
@@ -49,27 +57,33 @@ _INLINE_SIGN = re.compile(r"[`\[<$*_~\\/&@]|www\.")
 _CODE = re.compile(
     r"(?<![^\W_])(?=[\w+./:#-]*[^\W\d_])(?=(?:[\w+./:#-]*?\d){2})(?!\d+[^\W\d_]{1,3}(?![\w-]))"
     r"\w+(?:[+./:#-]\w+)*"  # 1Z999AA10123456784
-    r"|@\w+\b|\b\d{8,}\b|#\d+\b|\b\d{4}/\d{3,}\b"
+    r"|@\w+\b|\b\d{8,}\b|#\d+\b|\b\d{4}/\d{3,}\b"  # @name, #17, 2024/117
     r"|\b[A-Z]{2,}-\d\w*"  # GPT-4o
     r"|\b\d+(?:[./-]\d+){2,}\b|(?<!\w)\+?\d+(?: [ (]?\d{2,}\)?){2,}\b"  # 192.168.0.1, +44 20 7946 0018
     r"|\b[A-Z]{2}\d{2}(?: [\dA-Z]{2,4}){3,}\b|\b[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b"  # accounts, postcodes
 )
 """Codes, numbers of orders, telephones and accounts: nobody would take a slip in them for a typing error."""
 _TOKEN = re.compile(rf"[^\s{CJK}]+")
+# A token without the marks of the sentence round it: (word), "word".
 _ROUND = re.compile(r"[\"'“”‘’«»(\[]*(?P<core>.*?)[\"'“”‘’«».,;:!?…]*(?P<closing>[)\]]?)[\"'“”‘’«».,;:!?…]*")
 _DIGITS, _HAN = r"[\d０-９]{1,3}", r"[一二三四五六七八九十]{1,3}"
 _BULLET = r"(?:[-*+•‣▪●○◦·–—\uf0b7][ \t]+(?:\[[ xX]\][ \t]+)?)"
 _DASHES = ("–", "—")
 _ITEM = re.compile(
     rf"[ \t]*(?:>[ \t]*)*(?:{_BULLET}?(?P<bold>\*\*|__)?(?:"
+    # (1), (a), (iv), 1), a)
     rf"[(（](?:{_DIGITS}|[a-zA-Z]|[ivx]{{1,4}}|{_HAN})[)）]|(?:[a-zA-Z]|[ivx]{{1,4}}|{_DIGITS})\)"
+    # 1. and 1、, 2.3
     rf"|(?P<number>{_DIGITS})(?:\.(?=[ \t])|[．、])|\d{{1,2}}(?:\.\d{{1,2}})+\.?(?=[ \t])"
+    # A., iv., 第一步：, 一、, ①
     rf"|(?P<letter>[A-Z]|[ivx]{{1,4}})\.(?=[ \t])|(?:第{_HAN}步[：:]?|{_HAN}、)|[①-⑳]"
+    # Step 1:
     rf"|(?P<label>[^\W\d_]{{2,12}})[ \t](?P<which>\d{{1,2}})[ \t]?[:)])"
     rf"(?(bold)(?:[^*_\n]{{0,80}}(?P=bold):?)?)[ \t]*|{_BULLET}+)(?=\S)"
 )
 """The mark of an item at the start of a line, with the title of an item in bold behind its number."""
 _INSIDE = re.compile(
+    # ... one. 2. Two; behind a comma only in brackets: ... one, (b) two
     r"(?:(?<=[.!?:;。！？：；])[\"”’)]?[ \t]+(?P<point>\d{1,2})\."
     r"|(?<=[.!?:;,。！？：；，])[\"”’)]?[ \t]+\(?(?P<bracket>\d{1,2}|[a-z])\))(?=[ \t]+\S)"
 )
@@ -105,8 +119,10 @@ def masked(text: str, *, codes: bool = False) -> Masked:
         hidden = sorted([*hidden, *_apart(text, hidden)])
     if not hidden or _RUN.search(text):
         return Masked(text, {})
+
     pieces: dict[str, str] = {}
-    parts, end = list[str](), 0
+    parts: list[str] = []
+    end = 0
     # There are 65,520 signs: what a longer text holds behind them is not hidden.
     for code, (start, stop) in zip(_SIGNS, hidden, strict=False):
         if start >= end:  # an address may stand in the mark of a list
@@ -122,8 +138,10 @@ def _meets(span: Span, others: Iterable[Span]) -> bool:
 
 def _apart(text: str, hidden: Sequence[Span]) -> Iterator[Span]:
     """The codes that meet nothing of what is hidden; both are in order of position."""
+    codes = [match.span() for match in _CODE.finditer(text)]
     following, done = 0, 0
-    for start, end in sorted([*(match.span() for match in _CODE.finditer(text)), *_signs(text)]):
+    for start, end in sorted([*codes, *_signs(text)]):
+        # The first hidden span that does not end before this code.
         while following < len(hidden) and hidden[following][1] <= start:
             following += 1
         if start >= done and (following == len(hidden) or end <= hidden[following][0]):
@@ -203,6 +221,7 @@ class _Structure:
 
 @functools.lru_cache(maxsize=_REMEMBERED)
 def _structure(text: str) -> _Structure:
+    # Which lines are no prose: by Markdown, or as code without a fence.
     lines = list(_lines(text))
     shown = [text[a:b] for a, b in lines]
     fixed = _fixed_lines(shown)
@@ -210,7 +229,12 @@ def _structure(text: str) -> _Structure:
     is_maskable = not _RUN.search(text)  # else no code could be hidden
     code = code_lines(shown, may_be_prose) if is_maskable else [False] * len(lines)
     fixed = [marked or of_code for marked, of_code in zip(fixed, code, strict=True)]
-    items = {i: (lines[i][0] + a, lines[i][0] + b) for i, (a, b) in _items(shown, fixed)}
+
+    # Within the lines that are left: marks of lists at their start, inline Markdown, lists that run on.
+    items: dict[int, Span] = {}
+    for i, (a, b) in _items(shown, fixed):
+        begin = lines[i][0]
+        items[i] = (begin + a, begin + b)
     inline: list[Span] = []
     for (a, b), is_fixed in zip(lines, fixed, strict=True):
         if not is_fixed and _INLINE_SIGN.search(text, a, b):
@@ -221,6 +245,8 @@ def _structure(text: str) -> _Structure:
             behind_mark = (items[i][1], b) if i in items else (a, b)
             marks = _inside(text, behind_mark, i in items)
             inside += [span for span in marks if not _meets(span, inline)]
+
+    # The pieces of prose: paragraphs, cut before each item of a list that runs on in them.
     cuts = [start for start, _ in inside]
     pieces: list[tuple[int, int]] = []
     for a, b in _paragraphs(lines, shown, fixed, items):
@@ -254,7 +280,8 @@ def _fixed_lines(lines: Sequence[str]) -> list[bool]:
         mark = _FENCE.match(line)
         if fence:
             fixed[i] = True
-            fence = "" if mark and mark[1].startswith(fence) else fence
+            if mark and mark[1].startswith(fence):  # a longer mark ends it as well
+                fence = ""
         elif mark and _is_fence(mark, lines[i + 1 :]):
             fixed[i], fence = True, mark[1]
         elif "|" in line and _TABLE_RULE.fullmatch(line):
@@ -272,7 +299,9 @@ def _fixed_lines(lines: Sequence[str]) -> list[bool]:
 
 def _is_fence(mark: re.Match[str], behind: Sequence[str]) -> bool:
     """Whether a mark begins code: tildes without others behind them underline a heading."""
-    return mark[1][0] == "`" or any(line.strip().startswith(mark[1]) for line in behind)
+    if mark[1][0] == "`":
+        return True
+    return any(line.strip().startswith(mark[1]) for line in behind)
 
 
 def _items(lines: Sequence[str], fixed: Sequence[bool]) -> Iterator[tuple[int, Span]]:
@@ -283,29 +312,39 @@ def _items(lines: Sequence[str], fixed: Sequence[bool]) -> Iterator[tuple[int, S
     ("Step 1:") a name: they count if the second one of the list is there too. So does a dash, behind which
     may stand who said what is above it.
     """
-    matches = [None if fixed[i] else _ITEM.match(line) for i, line in enumerate(lines)]
-    letters = {item["letter"] for item in matches if item}
-    labels = {(item["label"], item["which"]) for item in matches if item}
-    dashes = sum(item is not None and item.group().lstrip()[:1] in _DASHES for item in matches)
+    matches: dict[int, re.Match[str]] = {}
+    for i, line in enumerate(lines):
+        item = None if fixed[i] else _ITEM.match(line)
+        if item:
+            matches[i] = item
+    letters = {item["letter"] for item in matches.values()}
+    labels = {(item["label"], item["which"]) for item in matches.values()}
+    dashes = sum(map(_is_dash, matches.values()))
+
     begun = False
-    for i, (line, item) in enumerate(zip(lines, matches, strict=True)):
-        if item is None:
-            continue
+    for i, item in matches.items():
+        line = lines[i]
         before = lines[i - 1] if i and not fixed[i - 1] else ""
         if item["number"] is not None:
             can_begin = int(item["number"]) == 1 or not before.strip() or _END.search(before) is not None
             counts = begun or can_begin
-        elif item.group().lstrip()[:1] in _DASHES:
+        elif _is_dash(item):
             counts = dashes > 1
         elif item["label"] is not None:
             counts = {(item["label"], "1"), (item["label"], "2")} <= labels
+        elif item["letter"] is not None:
+            first_two = {"A", "B"} if item["letter"].isupper() else {"i", "ii"}
+            counts = first_two <= letters
         else:
-            first_two = {"A", "B"} if item["letter"] and item["letter"].isupper() else {"i", "ii"}
-            counts = item["letter"] is None or first_two <= letters
+            counts = True  # no other mark stands in prose at the start of a line
         if counts:
             begun = True
             blank = len(line) - len(line.lstrip())
             yield i, (blank, len(item.group().rstrip()))
+
+
+def _is_dash(item: re.Match[str]) -> bool:
+    return item.group().lstrip()[:1] in _DASHES
 
 
 def _inside(text: str, span: Span, behind_mark: bool) -> list[Span]:
@@ -317,6 +356,7 @@ def _inside(text: str, span: Span, behind_mark: bool) -> list[Span]:
     for match in _INSIDE.finditer(text, *span):
         name = match["point"] or match["bracket"]
         number = int(name) if name.isdecimal() else ord(name) - ord("a") + 1
+        # A number that does not follow on is one of the text: "in version 3.".
         if number == expected:
             start = match.end() - len(match.group().lstrip('"”’) \t'))
             row.append((start, match.end()))
@@ -337,14 +377,13 @@ def _paragraphs(
         if len(group) > 1 and _is_heading(shown[group[0]], shown[group[1]]):
             yield lines[group.pop(0)]
         width = max((columns(shown[i].rstrip()) for i in group), default=0)
-        broken = any(
-            _runs_on(shown[a], shown[b]) or _is_full(shown[a], shown[b], width) for a, b in pairwise(group)
-        )
         # One line that goes on in the next shows that a program broke all of them.
-        if broken:
-            yield lines[group[0]][0], lines[group[-1]][1]
-        else:
-            yield from (lines[i] for i in group)
+        for a, b in pairwise(group):
+            if _runs_on(shown[a], shown[b]) or _is_full(shown[a], shown[b], width):
+                yield lines[group[0]][0], lines[group[-1]][1]
+                return
+        for i in group:
+            yield lines[i]
 
     for i, line in enumerate(shown):
         if fixed[i] or not line.strip() or i in items:
@@ -371,9 +410,10 @@ _LATIN_WORD = re.compile(r"[!-~]+")
 def _is_heading(line: str, following: str) -> bool:
     """Whether the first line of a paragraph is a heading or a greeting: a short one with which no sentence
     ends, though the next one begins with a capital."""
-    short = columns(line.strip()) <= _HEADING_COLUMNS and len(line.split()) <= _HEADING_WORDS
+    if columns(line.strip()) > _HEADING_COLUMNS or len(line.split()) > _HEADING_WORDS:
+        return False
     begun = following.lstrip(" \t\"'“‘(")[:1]
-    return short and begun.isupper() and not _END.search(line) and not _runs_on(line, following)
+    return begun.isupper() and not _END.search(line) and not _runs_on(line, following)
 
 
 def _is_full(line: str, following: str, width: int) -> bool:
@@ -386,7 +426,8 @@ def columns(text: str) -> int:
     """How many columns a text takes: a Chinese or Japanese character takes two."""
     if not _MAYBE_WIDE.search(text):
         return len(text)
-    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+    widths = map(unicodedata.east_asian_width, text)
+    return len(text) + sum(width in ("W", "F") for width in widths)
 
 
 _MAYBE_WIDE = re.compile("[\u1100-\u115f\u2300-\U0010ffff]")
@@ -403,7 +444,8 @@ def _next_word(line: str, following: str) -> int:
     if is_narrow:
         return 1 + columns(start.split(maxsplit=1)[0])
     latin = _LATIN_WORD.match(start)
-    return _WIDE + (columns(latin.group()) if latin else _WIDE)
+    going_along = columns(latin.group()) if latin else _WIDE  # a mark that may not begin a line
+    return _WIDE + going_along
 
 
 _WIDE = 2
