@@ -51,6 +51,7 @@ class Checked:
         for field in fields(record):
             name = f"{self.parameter}.{field.name}" if self.parameter else field.name
             check_value(name, getattr(self, field.name), field.type, option_of(field))
+        # `vars`, as each class declares rules of its own; an attribute would hide those of the bases.
         for kind in reversed(type(self).__mro__):
             for rule in vars(kind).get("rules", ()):
                 fault = rule(self)
@@ -65,7 +66,7 @@ def exclusive(*names: str) -> Rule:
         stated = [name for name in names if is_stated(record, name)]
         if len(stated) < 2:
             return None
-        one, other, *_ = (_spelt(record, name) for name in stated)
+        one, other = _spelt(record, stated[0]), _spelt(record, stated[1])
         return f"{one}: cannot be used with {other}; leave one of them out"
 
     return fault
@@ -77,14 +78,16 @@ def requires(name: str, *others: str) -> Rule:
     def fault(record: Any) -> str | None:
         if not is_stated(record, name) or any(is_stated(record, other) for other in others):
             return None
-        return f"{_spelt(record, name)}: requires {' or '.join(f'`{other}`' for other in others)}"
+        names = [f"`{other}`" for other in others]
+        return f"{_spelt(record, name)}: requires {' or '.join(names)}"
 
     return fault
 
 
 def together(name: str, *others: str) -> Rule:
     """The rule that `name` is stated if and only if one of the `others` is."""
-    both_ways = [requires(name, *others), *(requires(other, name) for other in others)]
+    both_ways = [requires(name, *others)]
+    both_ways += [requires(other, name) for other in others]
 
     def first_fault(record: Any) -> str | None:
         for rule in both_ways:
@@ -107,7 +110,7 @@ def is_stated(record: Any, name: str) -> bool:
     outer, dot, rest = name.partition(".")
     if dot:
         return is_stated(getattr(record, outer), rest)
-    (field,) = (field for field in fields(record) if field.name == name)
+    (field,) = [field for field in fields(record) if field.name == name]
     default = field.default_factory() if callable(field.default_factory) else field.default
     value = getattr(record, name)
     if default is MISSING:
@@ -196,9 +199,12 @@ def _type_fault(value: object, kind: object) -> Fault | None:
 
 def _alternatives(kind: object) -> tuple[object, ...]:
     """The types of a union; of any other type that one."""
-    if get_origin(kind) in (Union, UnionType):
-        return tuple(each for argument in get_args(kind) for each in _alternatives(argument))
-    return (kind,)
+    if get_origin(kind) not in (Union, UnionType):
+        return (kind,)
+    alternatives: list[object] = []
+    for argument in get_args(kind):
+        alternatives += _alternatives(argument)
+    return tuple(alternatives)
 
 
 def _fault(value: object, kind: Any) -> Fault | None:
@@ -209,8 +215,10 @@ def _fault(value: object, kind: Any) -> Fault | None:
     if origin is Literal:
         if value in get_args(kind):
             return None
+        if not isinstance(value, str):
+            return value, ""
         words = list(map(str, get_args(kind)))
-        return value, f"unknown; {suggest(value, words)}" if isinstance(value, str) else ""
+        return value, f"unknown; {suggest(value, words)}"
     if is_dataclass(kind):
         return None if isinstance(value, kind) else (value, "")  # type: ignore[arg-type]
     if isinstance(origin, type) and issubclass(origin, Mapping):
@@ -232,9 +240,11 @@ def _items_fault(value: object, origin: type, kinds: Sequence[Any]) -> Fault | N
     if not isinstance(value, accepted) or isinstance(value, str | bytes):
         return value, ""
     assert isinstance(value, Collection)
-    if origin is tuple and kinds[-1] is not Ellipsis:
-        return _first_fault(zip(value, kinds, strict=True)) if len(value) == len(kinds) else (value, "")
-    return _first_fault((each, kinds[0]) for each in value)
+    if origin is tuple and kinds[-1] is not Ellipsis:  # one type for each place
+        if len(value) != len(kinds):
+            return value, ""
+        return _first_fault(zip(value, kinds, strict=True))
+    return _first_fault([(each, kinds[0]) for each in value])
 
 
 def words_of(kind: object) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Literal
 
 from dhp.core.records import Audit
@@ -46,6 +46,7 @@ def parts(old: Sequence[str], new: Sequence[str]) -> Iterator[Pair]:
         return
     start_old, start_new = 0, 0
     for i, j in [*_anchors(old, new), (len(old), len(new))]:
+        # Not every anchor begins a part: many short ones would cost more than they save.
         if max(i - start_old, j - start_new) >= _PART or i == len(old):
             yield from _shares(old[start_old:i], new[start_new:j])
             start_old, start_new = i, j
@@ -119,13 +120,20 @@ def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     once = _standing_once(old) & _standing_once(new)
     places = {item: j for j, item in enumerate(new) if item in once}
     pairs = [(i, places[item]) for i, item in enumerate(old) if item in once]
-    # The longest increasing subsequence: for each length the last pair of the chain that ends lowest.
-    ends, lows, before = list[int](), list[int](), list[int]()
+
+    # The longest increasing subsequence, as patience sorting finds it. Of the chains of each length, the one
+    # that ends lowest: the number of its last pair, and where that stands in `new`.
+    ends: list[int] = []
+    lows: list[int] = []
+    before: list[int] = []  # number of a pair -> that of the pair before it in its chain, -1 for the first
     for number, (_, j) in enumerate(pairs):
         length = bisect_left(lows, j)
         before.append(ends[length - 1] if length else -1)
-        ends[length : length + 1], lows[length : length + 1] = [number], [j]
-    chain = list[tuple[int, int]]()
+        ends[length : length + 1] = [number]
+        lows[length : length + 1] = [j]
+
+    # The longest chain, from its end.
+    chain: list[tuple[int, int]] = []
     number = ends[-1] if ends else -1
     while number >= 0:
         chain.append(pairs[number])
@@ -140,7 +148,7 @@ def _standing_once(items: Sequence[str]) -> set[str]:
 def _shares(old: Sequence[str], new: Sequence[str]) -> Iterator[Pair]:
     """The part, or if it is long as many equal shares of both sides as make them short."""
     longest = max(len(old), len(new))
-    count = 1 if longest <= LONG else -(-longest // _PART)
+    count = 1 if longest <= LONG else -(-longest // _PART)  # rounded up
     for k in range(count):
         yield (
             old[len(old) * k // count : len(old) * (k + 1) // count],
@@ -150,13 +158,13 @@ def _shares(old: Sequence[str], new: Sequence[str]) -> Iterator[Pair]:
 
 Operation = Literal["=", "-", "+"]
 """Kept, deleted, inserted."""
-_WORD = re.compile(r"\s+|\w+|[^\w\s]")
+_WORD = re.compile(r"\s+|\w+|[^\w\s]")  # white space, a word, or a single mark
 
 
 def audit(before: str, after: str, asked: int | None = None, made: int | None = None) -> Audit:
     """Edit distance and similarity of two texts, with the edits asked and made if they were counted.
 
-    The distance of texts of over `alignment.LONG` characters is a sum over parts: it may be too high.
+    The distance of texts of over `LONG` characters is a sum over parts: it may be too high.
     """
     from rapidfuzz.distance import Levenshtein
 
@@ -170,12 +178,15 @@ def audit(before: str, after: str, asked: int | None = None, made: int | None = 
 def diff(before: str, after: str, level: str) -> list[tuple[Operation, str]]:
     """The pieces of both texts in order, compared by character, word or sentence (any other level: by word).
 
-    Without what is deleted they are `after`, to the letter. Texts of over `alignment.LONG` pieces are
-    compared in parts; more than the least may then be deleted and inserted. Of a text compared by word of
-    which under half of the words stay, the old one goes as a whole, and the new one comes.
+    Without what is deleted they are `after`, to the letter. Texts of over `LONG` pieces are compared in
+    parts; more than the least may then be deleted and inserted. If under half of the words of a text that is
+    compared by word stay, the old text goes as a whole, and the new one comes.
     """
-    pairs = _matched(before, after, level)
-    edits = [edit for old, new in pairs for edit in _edits(old, new, level)]
+    edits: list[tuple[bool, str, str]] = []
+    for old, new in _matched(before, after, level):
+        edits += _edits(old, new, level)
+
+    # Equal pieces that follow one another are one, and so are changes.
     operations: list[tuple[Operation, str]] = []
     for equal, run in groupby(edits, key=lambda edit: edit[0]):
         gone = come = ""
@@ -227,8 +238,9 @@ def _pieces(text: str, level: str) -> Sequence[str]:
         return text
     if level != "sentence":
         return _WORD.findall(text)
+    # A piece goes up to the next sentence, so that no white space is lost.
     starts = [0, *(start for start, _ in sentence_spans(text)[1:])]
-    return [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]
+    return [text[a:b] for a, b in pairwise([*starts, len(text)])]
 
 
 def _without_space(sentences: Sequence[str]) -> list[str]:
@@ -240,6 +252,7 @@ Pieces = list[tuple[Operation, str]]
 """Pieces of `diff`."""
 EXCERPT = 10_000
 """The most characters that are shown of a text: if it is longer, those around the first changes to it."""
+# What one reads of a snippet on one line.
 _AROUND = 40  # characters kept of a piece that did not change
 _CHANGED = 80  # of one that was deleted or inserted
 _LONGEST_WORD = 20  # of a word that is left out rather than cut
@@ -286,8 +299,10 @@ def snippet(pieces: Sequence[tuple[Operation, str]]) -> list[tuple[Operation, st
         elif cut:  # backwards, as here it is the last word that may be cut
             text = f"{_whole_words(text[:room][::-1])[::-1]} …"
         operations.append((operation, text))
-        is_last = cut and operation == "=" and index >= first
-        if is_last or (index >= first and sum(len(shown) for _, shown in operations) >= _WHOLE):
+        if index < first:
+            continue
+        length = sum(len(shown) for _, shown in operations)
+        if length >= _WHOLE or (cut and operation == "="):
             break
     return operations
 

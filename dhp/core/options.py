@@ -27,7 +27,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def check_keywords(function: str, names: Iterable[str], allowed: Iterable[str]) -> None:
     """Raise `UnknownKeyword` for the first keyword that a function does not take, with the near name."""
-    known = list(dict.fromkeys(allowed))
+    known = list(dict.fromkeys(allowed))  # fields of inner records may have the name of an outer one
     for name in names:
         if name not in known:
             raise UnknownKeyword(f"{function}() has no keyword '{name}'; {suggest(name.lower(), known)}")
@@ -36,7 +36,7 @@ def check_keywords(function: str, names: Iterable[str], allowed: Iterable[str]) 
 def near_keywords(call: F) -> F:
     """Let a function refuse an unknown keyword with the near name, as Python does from 3.13 on."""
     known = [each for each in inspect.signature(call).parameters if each not in ("self", "cls")]
-    name = call.__qualname__.rpartition("<locals>.")[2]
+    name = call.__qualname__.rpartition("<locals>.")[2]  # `Dataset.of`, but no name of a test around it
 
     @wraps(call)
     def checked(*args: Any, **keywords: Any) -> Any:
@@ -54,7 +54,8 @@ def keywords_of(record: type[S]) -> Callable[[Callable[[S], R]], Callable[..., R
     `settings=ModelSettings(base_url=...)`.
     """
     inner = _inner_fields(record)
-    known = [*(part.name for part in fields(record) if part.init), *inner]  # type: ignore[arg-type]
+    known = [part.name for part in fields(record) if part.init]  # type: ignore[arg-type]
+    known += inner
 
     def decorate(function: Callable[[S], R]) -> Callable[..., R]:
         @wraps(function)
@@ -62,6 +63,7 @@ def keywords_of(record: type[S]) -> Callable[[Callable[[S], R]], Callable[..., R
             check_keywords(function.__name__, keywords, known)
             return function(record(*args, **_gathered(record, keywords, inner)))
 
+        # What editors and `help` show: the fields of the record as keywords.
         returned = inspect.signature(function).return_annotation
         signature = inspect.signature(record).replace(return_annotation=returned)
         call.__signature__ = signature  # type: ignore[attr-defined]
@@ -74,13 +76,15 @@ def _inner_fields(record: Any) -> dict[str, tuple[str, ...]]:
     """Field of the settings records in a record -> the fields that lead to it, the outermost first."""
     parts = fields(record)
     inner: dict[str, tuple[str, ...]] = {}
+    # A record of settings is known by its default: `settings: ModelSettings = ModelSettings()`.
     for part in parts:
         default = part.default_factory() if isinstance(part.default_factory, type) else part.default
         if not is_dataclass(default) or isinstance(default, type):
             continue
         # If two records have a field of one name, it is that of the outer or earlier record.
         further = {name: (part.name, *path) for name, path in _inner_fields(default).items()}
-        inner = further | {each.name: (part.name,) for each in fields(default)} | inner
+        direct = {each.name: (part.name,) for each in fields(default)}
+        inner = further | direct | inner
     names = {part.name for part in parts}
     return {name: path for name, path in inner.items() if name not in names}
 

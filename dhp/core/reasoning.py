@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 _FILE = Path(__file__).with_name("thinking.yaml")
 _THINKING = (
+    # think, thinking, antThinking, inner_monologue, seed:think
     r"(?:\w{1,12}[:_|]|ant)?(?:think(?:ing)?|thoughts?|reasoning(?:[_ ]content)?|scratch[_ ]?pad|reflections?"
     r"|analysis|inner[_ ]monologue|chain[_ ]of[_ ]thought|cot|internal)(?:[:_]\w{1,12})?"
 )
@@ -22,9 +23,10 @@ _THINKING = (
 _REASONS = r"(?:reasons?|explanation|rationale|justification|critique|feedback|comments?)"
 """Names of blocks that tell the reasons of an answer; one that never ends leaves what stands before it."""
 _SHAPES = (
-    (r"< ?", r"(?:\s[^<>]{0,200})?\s?>"),
+    (r"< ?", r"(?:\s[^<>]{0,200})?\s?>"),  # <think>, </think>
+    # <|begin_of_thought|>, <｜end▁of▁thinking｜>
     (r"<[|｜](?:begin[_▁]of[_▁]|start_|end[_▁]of[_▁]|end_)?", r"(?:[:_](?:start|end|begin))?[|｜]>"),
-    (r"\{\{ ?", r" ?\}\}"),
+    (r"\{\{ ?", r" ?\}\}"),  # {{thinking}}
 )
 """What stands before the name of a block and behind it; a slash before the name ends the block."""
 _STEMS = (
@@ -34,6 +36,7 @@ _STEMS = (
 """Without any of these there is no mark."""
 _SIGNS = frozenset("<[{◁/")
 """Without any of these there is no mark that ends thoughts."""
+# A mark with a name that ends a block: </think>, <|end_of_thought|>, <|thinking_end|>.
 _NAMED_CLOSING = re.compile(r".{1,2}\s?/|<[|｜]end[_▁]|.*[:_]end[|｜]", re.I | re.S)
 _OF_REASONS = re.compile(rf"[^\w]{{0,5}}(?:begin_of_|start_|end_of_|end_)?{_REASONS}\b", re.I)
 _CHANNEL = re.compile(r"(?:<\|start\|>assistant)?<\|channel\|>\s*(\w+)[^<]{0,80}<\|message\|>")
@@ -41,13 +44,17 @@ _CHANNEL_END = re.compile(r"<\|(?:end|return|start)\|>")
 _LOST_CHANNEL = re.compile(r"\A\s*analysis(?=[A-Z\"'])")
 """How the thoughts of gpt-oss begin if a server has dropped the marks around `analysis`."""
 _FINAL = "assistantfinal"
+"""How its answer begins then."""
+# Names that are like one of thoughts, though this version knows no block of that name.
 _LIKE_THOUGHT = (
     r"(?:[\w:]{0,12}?(?:think|thought|reason|reflect|ponder|cogit|delib|monolog|scratch|contempl|musing"
     r"|introspect"
     r"|analy[sz]|brainstorm|planning|draft)[\w:]{0,20})"
 )
 _UNKNOWN = re.compile(
+    # <planning>, and [planning] if [/planning] follows
     rf"\s*(?P<mark><({_LIKE_THOUGHT})>|\[({_LIKE_THOUGHT})\](?=[\s\S]*?\[/\3\])"
+    # ◁musing▷, {{ musing }}, <|musing|>; but no mark of a chat template such as <|im_start|>
     r"|◁[^◁▷\n]{1,30}▷|\{\{ ?[a-z_]{3,30} ?\}\}"
     r"|<\|(?!(?:im_|start|end|eot|eom|begin_of_text|assistant|user|system|message|return|final|response"
     r"|python_tag|text|content)[\w]*\|>)[^|<>\n]{1,30}\|>)",
@@ -61,6 +68,7 @@ _HEADING = re.compile(
     re.I,
 )
 """A heading in words with which thoughts begin; a server may have dropped the marks around `thought`."""
+# **Final answer:**, ## Verdict
 _ANSWER_HEADING = re.compile(
     r"^[\s*#>_]*(?:(?:my |the )?(?:final |actual )?(?:answer|response|output|reply|verdict|conclusion"
     r"|evaluation"
@@ -93,6 +101,8 @@ def _marks() -> _Marks:
 
     table: Mapping[str, Any] = yaml.safe_load(_FILE.read_text("utf-8"))
     marks = table["marks"]
+
+    # Marks by pattern, then those of the table: what begins and ends thoughts, and what is round an answer.
     names = f"(?:{_THINKING}|{_REASONS})"
     tags = [rf"{left}(?://? ?)?{names}{right}" for left, right in _SHAPES]
     tags.append(r"\[/?(?:think(?:ing)?|thoughts?)\]")  # [Analysis] is a heading
@@ -104,18 +114,21 @@ def _marks() -> _Marks:
     around = list(around_answers)
     for heading in table["headings"]:
         around += _answer_marks(heading)
+
     ends = {each.lower(): True for each in around_answers}  # thoughts may end where the answer begins
     ends |= {mark["ends"].lower(): mark.get("paired", False) for mark in marks}
+    events = "|".join([*literal, *map(re.escape, around_answers), *tags])
     return _Marks(
-        re.compile("|".join([*literal, *map(re.escape, around_answers), *tags]), re.I),
-        ends,
-        frozenset(mark["begins"].lower() for mark in marks),
-        re.compile("|".join(map(re.escape, around)), re.I),
-        [(row["begins"].lower(), row["ends"].lower()) for row in table["headings"]],
+        events=re.compile(events, re.I),
+        ends=ends,
+        begins=frozenset(mark["begins"].lower() for mark in marks),
+        answer=re.compile("|".join(map(re.escape, around)), re.I),
+        headings=[(row["begins"].lower(), row["ends"].lower()) for row in table["headings"]],
     )
 
 
 def _answer_marks(row: Mapping[str, str]) -> Sequence[str]:
+    # Two marks with a space between them, or one such as `[END FINAL RESPONSE]`, which holds spaces.
     answer = row.get("answer", "")
     return [answer] if answer.startswith("[") else answer.split()
 
@@ -131,8 +144,11 @@ def without_reasoning(text: str) -> str | None:
     if not any(stem in small for stem in _STEMS):
         return text
     shown = _final_channel(text)
-    shown = shown if shown is None else _below_heading(shown)
-    return shown if shown is None or _SIGNS.isdisjoint(shown) else _outside(shown)
+    if shown is not None:
+        shown = _below_heading(shown)
+    if shown is None or _SIGNS.isdisjoint(shown):
+        return shown
+    return _outside(shown)
 
 
 def unknown_mark(text: str) -> str | None:
@@ -189,12 +205,14 @@ def _event(mark: str) -> tuple[bool, str, bool]:
 
 
 def _outside(text: str) -> str | None:
-    marks, kept = _marks(), list[str]()
-    start, inside = 0, ""
+    marks = _marks()
+    kept: list[str] = []  # the pieces outside of blocks
+    start = 0  # behind the last mark
+    inside = ""  # the kind of block that is open
     for mark in itertools.islice(marks.events.finditer(text), _MOST_MARKS):
         closes, kind, paired = _event(mark[0].lower())
         if paired and not inside:
-            continue
+            continue  # it ends nothing
         if not inside:
             kept.append(text[start : mark.start()])
             if closes:  # its beginning was in the prompt
