@@ -122,7 +122,7 @@ class RulesApplied:
         Raises `InputError` with perturber and example if a perturber is unknown, needs a language model,
         raises, or returns anything but a changed, non-empty text.
         """
-        milder: dict[tuple[str, str], Audit] = {}
+        milder: dict[tuple[str, str], Audit] = {}  # (perturber, example) -> the degree before
         for variant in self.variants:
             perturber = self.perturbers[variant.made_by]
             wanted = perturber.wanted
@@ -162,7 +162,7 @@ class RulesApplied:
             raise InputError(f"{place}: needs a language model")
         arguments: dict[str, object] = {"example": example, "lists": read_list, "language": example.language}
         arguments["model"] = model
-        if "others" in wanted:
+        if "others" in wanted:  # made only then, as it is a list of the whole dataset
             arguments["others"] = self.others.of(example)
         params = {**{name: arguments[name] for name in wanted}, **variant.params}
         # The key holds the perturber and not the variant, so that minor's edits are the first of major's.
@@ -171,6 +171,7 @@ class RulesApplied:
         def change(text: str) -> str | Edited:
             return function(text, rng, **params)
 
+        # What a function of the user's raises is a fault of that function, named with the example.
         try:
             of_texts = variant.level in _LEVELS_OF_TEXTS or "example" not in wanted
             if self.split is None or not of_texts:
@@ -230,7 +231,7 @@ def _in_parts(
 
     Raises `NotApplicable` if no text allows it.
     """
-    order = list(range(len(texts)))[::-1]
+    order = list(range(len(texts)))[::-1]  # the last text first
     single = variant.level == "attack"
     if any(isinstance(variant.params.get(dose), int) for dose in DOSES):
         order, single = sorted(order, key=lambda i: -len(texts[i])), True
@@ -292,6 +293,7 @@ def edited(text: str, edits: Sequence[str | Insertion]) -> str:
 
     Raises `NotApplicable` if there is no edit, or if one does not fit the text.
     """
+    # From the end to the beginning, so that the ends of the sentences before stay right.
     ends = [end for _, end in sentence_spans(text)]
     insertions = [edit for edit in edits if isinstance(edit, Insertion)]
     if not edits or any(edit.after > len(ends) for edit in insertions):
@@ -299,8 +301,13 @@ def edited(text: str, edits: Sequence[str | Insertion]) -> str:
     for edit in sorted(insertions, key=lambda edit: edit.after, reverse=True):
         end = ends[edit.after - 1]
         text = f"{text[:end]} {edit.insert}{text[end:]}"
-    for old, new in (edit.split(" -> ", 1) for edit in edits if isinstance(edit, str)):
-        starts, stops = r"(?<!\w)" if old[0].isalnum() else "", r"(?!\w)" if old[-1].isalnum() else ""
+    for replacement in edits:
+        if isinstance(replacement, Insertion):
+            continue
+        # Whole words alone: "he -> she" does not change "the".
+        old, new = replacement.split(" -> ", 1)
+        starts = r"(?<!\w)" if old[0].isalnum() else ""
+        stops = r"(?!\w)" if old[-1].isalnum() else ""
         text, made = re.subn(starts + re.escape(old) + stops, new.replace("\\", r"\\"), text)
         if not made:
             raise NotApplicable("no edits were written for this text")

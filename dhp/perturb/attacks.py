@@ -76,6 +76,7 @@ def _with_sentence(text: str, rng: Random, texts: Texts, language: str | None) -
     """One of the texts behind the text, before it, or in it."""
     chosen = _in(language, texts)
     added = chosen[int(rng.random() * len(chosen))]
+    # Both are drawn in any case, so that each text takes as many numbers of the stream.
     place, which = rng.random(), rng.random()
     gap = "\n" if added.startswith("\n") else "" if language in _UNSPACED else " "
     inner = _inner_positions(text, language)

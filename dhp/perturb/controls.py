@@ -33,6 +33,7 @@ def harmless(text: str, rng: Random, *, lists: ListReader, language: str | None 
     spaces at which no line breaks, as typographers set them; an answer of up to three English words a full
     stop; Chinese and Japanese an indented first line.
     """
+    # What no edit may touch, then the edits by language; they go as far as they do not overlap.
     kept = [*code_spans(text), *(match.span() for match in _CODE.finditer(text))]
     spans = sentence_spans(text, language)
     edits = list(matched(_ANY_LANGUAGE, text))
@@ -63,7 +64,7 @@ _CODE = re.compile(
     re.S,
 )
 """Code, tags, addresses, paths."""
-_ANY_LANGUAGE = rules(
+_ANY_LANGUAGE = rules(  # three full stops or one mark, both ways; "1999-2004" with a dash
     (r"(?<![.…])\.\.\.(?![.…])", "…"),
     (r"(?<![.…])…(?![.…])", "..."),
     (r"(?<![\w–-])((?:1[5-9]|20)\d\d)-((?:1[5-9]|20)\d\d)(?![\w–-])", r"\1–\2"),
@@ -85,7 +86,7 @@ def _of_english(text: str, spans: list[Span], known: HarmlessLists) -> Iterator[
 
 _INDENTS = {"zh": "\u3000\u3000", "ja": "\u3000"}
 """How far the first line of a paragraph may be indented."""
-_EAST_ASIAN = r"[\u3040-\u30ff\u3400-\u9fff]"
+_EAST_ASIAN = r"[\u3040-\u30ff\u3400-\u9fff]"  # kana and Chinese characters
 _SPACED = re.compile(rf"(?<={_EAST_ASIAN}) (?=[A-Za-z\d])|(?<=[A-Za-z\d%]) (?={_EAST_ASIAN})")
 _SCRIPT_CHANGE = re.compile(rf"(?<={_EAST_ASIAN})(?=[A-Za-z\d])|(?<=[A-Za-z\d%])(?={_EAST_ASIAN})")
 

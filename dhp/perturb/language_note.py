@@ -29,11 +29,15 @@ def language_note(
     named = [f"{language_name(code)} {n}" for code, n in spoken.most_common() if code is not None]
     if spoken[None]:
         named.append(f"not declared {spoken[None]}")
-    gone = dict.fromkeys(
-        v.perturber if lost[v.name] == total else f"{v.perturber} ({lost[v.name]} of {total} texts)"
-        for v in variants
-        if lost.get(v.name)
-    )
+
+    # The degrees of a perturber are lost together: each is named once.
+    gone = dict[str, None]()
+    for variant in variants:
+        n = lost.get(variant.name, 0)
+        if n == total:
+            gone[variant.perturber] = None
+        elif n:
+            gone[f"{variant.perturber} ({n} of {total} texts)"] = None
     left = sum(lost.get(v.name, 0) < total for v in variants)
     say = "; set `text_language`, a column `language`, or output_language in the task" if spoken[None] else ""
     return (

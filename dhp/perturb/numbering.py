@@ -62,6 +62,7 @@ def _left(text: str, marks: Sequence[_Mark], edits: Sequence[Edit]) -> list[tupl
     ordered = sorted(edits)
     edit_starts, mark_starts = [edit[0] for edit in ordered], [mark.place[0] for mark in marks]
     left = list[tuple[int, _Mark, Edit | None]]()
+    # A mark stays unless the last edit before it reaches over it.
     for mark, start in zip(marks, mark_starts, strict=True):
         before = bisect_right(edit_starts, start) - 1
         if before < 0 or ordered[before][1] <= start:
@@ -93,9 +94,12 @@ def _firsts(marks: Sequence[_Mark]) -> dict[_Mark, _Mark]:
 
 def _marks(text: str) -> Iterator[_Mark]:
     """The marks of numbered lists."""
-    numbers = [
-        (start, match) for start, end in mark_spans(text) if (match := _NUMBERED.match(text[start:end]))
-    ]
+    numbers = list[tuple[int, re.Match[str]]]()
+    for start, end in mark_spans(text):
+        match = _NUMBERED.match(text[start:end])
+        if match is not None:
+            numbers.append((start, match))
+    # "i" is a letter or a Roman numeral: a list that has "ii" counts in Roman numerals.
     roman = {match["before"] for _, match in numbers if match["number"] in _SECOND}
     for start, match in numbers:
         known = numeral(match["number"], roman=match["before"] in roman)

@@ -12,6 +12,7 @@ _NUMBER = re.compile(
     rf"\d*+(?:[.,]\d++)*+(?:(?![{_LETTER}_])|(?={_UNIT}))"
     rf"(?!['’.][{_LETTER}]|-[A-Z](?![a-z])|[\u00a0\u202f ]\d|\([{_LETTER}])"
 )
+# "12,000", "1.234.567,50"
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:([.,])\d{3})(?:\1\d{3})*(?:(?!\1)[.,]\d+)?")
 _PLAIN = re.compile(r"\d{1,6}|\d+[.,]\d+")
 """Longer ones are codes, those with more separators dates and versions."""
@@ -21,14 +22,16 @@ _PRODUCT = re.compile(r"[a-z][A-Z]\w* \Z")
 
 def numbers(text: str) -> list[re.Match[str]]:
     """The numbers of a text but codes, versions, dates, hours with full stops, and the marks of items."""
-    return [
-        number
-        for number in _NUMBER.finditer(text)
-        if (_PLAIN.fullmatch(number[0]) or _THOUSANDS.fullmatch(number[0]))
-        and not _is_item(text, number)
-        and not _is_joined(text, number)
-        and not _PRODUCT.search(text[max(number.start() - 20, 0) : number.start()])
-    ]
+    changeable = list[re.Match[str]]()
+    for number in _NUMBER.finditer(text):
+        if not (_PLAIN.fullmatch(number[0]) or _THOUSANDS.fullmatch(number[0])):
+            continue
+        if _is_item(text, number) or _is_joined(text, number):
+            continue
+        before = text[max(number.start() - 20, 0) : number.start()]
+        if not _PRODUCT.search(before):
+            changeable.append(number)
+    return changeable
 
 
 _DAY_OR_HOUR = re.compile(r"\d{1,2}\.\d{1,2}(?:\.(?= ?[a-zäöü,;)])| ?Uhr\b)")

@@ -34,11 +34,18 @@ SYSTEMS: Mapping[str, Sequence[str]] = {
     "circled": ("", *map(chr, range(0x2460, 0x2474))),
 }
 """System -> its numbers; the one for n stands at n."""
-_KNOWN: Mapping[str, tuple[str, int]] = {
-    numeral: (system, number)
-    for system, numerals in SYSTEMS.items()  # i, v and x are letters, which come last
-    for number, numeral in enumerate(numerals)
-}
+
+
+def _known() -> dict[str, tuple[str, int]]:
+    """Numeral -> its system and number."""
+    known = dict[str, tuple[str, int]]()
+    for system, numerals in SYSTEMS.items():  # i, v and x are letters, which come after the Roman numerals
+        for number, each in enumerate(numerals):
+            known[each] = system, number
+    return known
+
+
+_KNOWN: Mapping[str, tuple[str, int]] = _known()
 
 
 def numeral(text: str, *, roman: bool = False) -> tuple[str, int] | None:

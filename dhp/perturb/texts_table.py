@@ -28,10 +28,17 @@ def table_lines(made: Sequence[PerturbedDataset], path: str | Path) -> Iterator[
     original), `cluster` if texts hang together, the further fields of the examples, `source`, `reference` if
     there is one, and `output`, the text itself.
     """
-    rows = [row for part in made for row in _rows(part)]
-    fields = [name for row in rows for name in row if name not in (*_OURS, *_TEXTS)]
-    filled = {name for row in rows for name, cell in row.items() if cell}
-    columns = [name for name in dict.fromkeys((*_OURS, *fields, *_TEXTS)) if name in filled]
+    rows = list[Mapping[str, str | None]]()
+    for part in made:
+        rows += _rows(part)
+
+    # Our columns, the fields of the data, then the long texts; none that is empty in all rows.
+    fields, filled = dict[str, None](), set[str]()
+    for row in rows:
+        fields.update(dict.fromkeys(row))
+        filled.update(name for name, cell in row.items() if cell)
+    further = [name for name in fields if name not in (*_OURS, *_TEXTS)]
+    columns = [name for name in (*_OURS, *further, *_TEXTS) if name in filled]
     if Path(path).suffix.lower() != ".csv":
         for row in rows:
             yield json_line({name: row.get(name) for name in columns})

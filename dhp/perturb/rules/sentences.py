@@ -40,6 +40,7 @@ def reordering(
     """
     if share is None:
         check_value("count", count, int | Literal["all"], Option(help="", ge=2))
+    # Marks of lists are no part of the sentences that move.
     whole = whole_sentences(text, language)
     spans = [(start + mark_length(text, start), end) for start, end in whole]
     parts = [text[start:end] for start, end in spans]
@@ -52,6 +53,7 @@ def reordering(
         asked = max(2, asked_edits(None, share, len(parts)))
     moved = min(asked, len(parts))
     firsts = _near_pairs(text, whole) if moved == _PAIR else range(len(parts) - moved + 1)
+    # Drawn again while nothing shows, as when the two sentences that change places are the same.
     for _ in range(1000):
         first = rng.choice(firsts)
         positions = range(first, first + moved)
@@ -71,15 +73,16 @@ def reordering(
 
 
 _PAIR = 2
+# Words that begin a sentence which goes on from the one before; connectives of one word are in a list.
 _LINK = re.compile(
     r"(?:for (?:example|instance)|as a (?:result|consequence)|in (?:addition|contrast|fact|other words|turn)|"
     r"on the (?:other hand|contrary)|after (?:that|this)|because of (?:this|that)|by contrast|finally)\b",
     re.I,
 )
 _BULLET = re.compile(r"[ \t]*[-*+•‣▪●○◦·–—]\s")
-_FULL_NAME = re.compile(r"\b[A-Z]\w+ ([A-Z]\w+)")
-_INTRODUCED = re.compile(r"\b[Aa]n? ([a-z]{3,})")
-_KNOWN = re.compile(r"\b[Tt]he ([a-z]{3,})")
+_FULL_NAME = re.compile(r"\b[A-Z]\w+ ([A-Z]\w+)")  # the surname of "John Arnold"
+_INTRODUCED = re.compile(r"\b[Aa]n? ([a-z]{3,})")  # "a car"
+_KNOWN = re.compile(r"\b[Tt]he ([a-z]{3,})")  # "the car"
 _FIRST_WORD = re.compile(r"\W*([^\W\d_]+)")
 
 
@@ -115,8 +118,11 @@ def _points_back(sentence: str) -> bool:
 
 def _speaks_of(sentence: str, before: str) -> bool:
     """Whether it names in short what the one before it introduces: "Arnold" or "the car" after "a car"."""
-    surnames = {name for name in _FULL_NAME.findall(before) if sentence.startswith(name)}
-    return bool(surnames) or not {*_INTRODUCED.findall(before)}.isdisjoint(_KNOWN.findall(sentence))
+    for surname in _FULL_NAME.findall(before):
+        if sentence.startswith(surname):
+            return True
+    introduced = set(_INTRODUCED.findall(before))
+    return not introduced.isdisjoint(_KNOWN.findall(sentence))
 
 
 def _deranged(positions: Sequence[int], rng: Random) -> list[int]:
@@ -151,6 +157,7 @@ def sentence_deletion(
     if central:
         stated = content_words(evidence_of(example))
         order.sort(key=lambda span: -len(stated & content_words(text[slice(*span)])))
+    # `left` is how many characters may still go.
     gone, left = list[tuple[int, int]](), length(text) / 2
     for start, end in order:
         size = length(text[start:end])
@@ -200,6 +207,8 @@ def sentence_insertion(
     for other in drawn_at_once(others, rng) if ends else []:
         if len(added) == asked:
             break
+        # Both are drawn before it is known whether the other text has a sentence, so that the positions
+        # of a smaller dose are among those of a larger one.
         position, which = ends[int(rng.random() * len(ends))], rng.random()
         known = sorted(_plain(other.output, _whole(other.output, language)) - sentences)
         if known:

@@ -24,7 +24,7 @@ from dhp.perturb.rules.characters import combining_marks, letters_dose
 
 _TURNED = bytes([1, 0, *range(2, 256)])
 """Turns 0 into 1 and 1 into 0."""
-_DOUBLED = re.compile(r"(.)\1")
+_DOUBLED = re.compile(r"(.)\1")  # "ll"
 
 
 @functools.cache
@@ -88,6 +88,7 @@ class TypedText:
 
     def pair(self, rng: Random) -> int | None:
         """A place of a letter, digit or `_` before another one."""
+        # As numbers, so that one operation compares all places: a 1 stays where two follow each other.
         both = int.from_bytes(self._words, "little") & int.from_bytes(self._words[1:], "little")
         return _drawn(bytearray(both.to_bytes(len(self._words), "little")), rng) if both else None
 
@@ -121,11 +122,15 @@ def _drawn(positions: bytearray, rng: Random) -> int:
     return i
 
 
+# One function for each kind of error of the package: the edit, or None if the text has no place for it.
+
+
 def _char_swap(typed: TypedText, rng: Random) -> Edit | None:
     i = typed.pair(rng)
     if i is None:
         return None
     one, two = typed.text[i], typed.text[i + 1]
+    # The capital stays where it was: "The" becomes "Hte".
     first = one.upper() if two.isupper() else one.lower()
     second = two.upper() if one.isupper() else two.lower()
     return i, i + 2, second + first
@@ -226,12 +231,15 @@ def random_typos(
     asked, dose = letters_dose(text, k, share)
     prose = masked(text, codes=True)
     text = prose.text
-    kinds = [kind for name, kind in TYPOS.items() if language in (None, "en") or name not in ON_A_KEYBOARD]
+    on_keyboard = language in (None, "en")
+    kinds = [kind for name, kind in TYPOS.items() if on_keyboard or name not in ON_A_KEYBOARD]
+
     made = 0
     pieces = _equal_pieces(text)
     results: dict[int, TypedText] = {}
     distances = [0] * len(pieces)
     errors, marks = Random(rng.getrandbits(64)), combining_marks(text)
+    # A bound on the draws, as a short text may have no room for the dose.
     for _ in range(20 * dose + 100):
         draw, growth = kinds[int(rng.random() * len(kinds))]
         i = int(rng.random() * len(pieces)) if len(pieces) > 1 else 0
