@@ -10,7 +10,7 @@ from dhp.judge.extraction.behind import stop_of
 from dhp.judge.extraction.clauses import bare, statements
 from dhp.judge.extraction.extracted import UNPARSED, Extracted
 from dhp.judge.extraction.grammar import BARE, FINAL, NAMED, Grammar, Statement, distinct, starts
-from dhp.judge.extraction.plain import plain, readable, unquoted
+from dhp.judge.extraction.plain import plain, readable
 from dhp.judge.extraction.taken_back import goes_on
 from dhp.judge.extraction.values import Value
 from dhp.judge.extraction.words import any_of
@@ -46,10 +46,9 @@ def read_label(text: str, labels: Sequence[str], *, cut_off: bool = False) -> Ex
     if isinstance(shown, Extracted):
         return shown
     grammar = _grammar(tuple(labels))
-    parts = objects.objects(shown)
-    words = unquoted(plain(objects.without_objects(shown, parts)))
+    answers, words = objects.split(shown)
     in_objects: list[Statement] = []
-    for value in objects.own_objects(shown, parts):
+    for value in answers:
         in_objects += _of_object(value, labels, grammar)
     every = statements(words, grammar)
     named = [s for s in every if s.kind == NAMED]

@@ -1,8 +1,8 @@
 """JSON in an answer: decoded whole, and read by its keys, never inside its strings.
 
-`objects` finds what is JSON and decodes it, also if it is written carelessly. `own_objects` leaves out what
-somebody else wrote, and what its own keys take back. `of_rating` and `of_metrics` look for the keys of a
-rating, in the object and one level below.
+`split` parts the objects of an answer from its words. Objects are decoded also if they are written
+carelessly; what somebody else wrote is left out, and what its own keys take back. `of_rating` and
+`of_metrics` look for the keys of a rating, in the object and one level below.
 """
 
 import json
@@ -12,13 +12,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from re import Match
 from typing import Any, NamedTuple
 
-from dhp.judge.extraction.plain import AS_ASKED, SAYS
+from dhp.judge.extraction.plain import AS_ASKED, SAYS, plain, unquoted
 from dhp.judge.extraction.words import any_of, words_of
 
 _MOST_OBJECTS = 200
+"""Objects of an answer that are looked at, so that one of any length is read fast."""
 _LAYERS = 3
 """How often braces around an object are taken off: prompts that show `{{"score": 4}}` are answered so."""
+# A brace, a bracket, or a text between quotation marks, whose own braces count for nothing.
 _BRACE = re.compile(r'[{}\[\]]|"(?:[^"\\]|\\.)*"|"', re.S)
+# What makes careless JSON: 'text', # comment, a comma before the end, None, a key without marks.
 _MENDED = re.compile(
     r'(?P<string>"(?:[^"\\]|\\.)*")'
     r"|'(?P<single>(?:[^'\\]|\\.)*)'"
@@ -29,7 +32,9 @@ _MENDED = re.compile(
     re.S,
 )
 _WORDS = {"None": "null", "True": "true", "False": "false"}
+# A backslash that begins no escape of JSON, as in `\alpha`.
 _LONE_BACKSLASH = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
+# Words before an object by which it is an example, a quotation or a call of a tool.
 _SOMEBODY_SAYS = re.compile(
     rf"(?:{SAYS}|<tool_call|\[TOOL_CALLS|\bnot\b|\binstead\b|\bif\b|\bexample\b|e\.g\.)", re.I
 )
@@ -39,14 +44,19 @@ SCORE_KEYS = frozenset(
     " bewertung punktzahl gesamtnote puntuación puntaje calificación punteggio voto pontuação оценка балл"
     " 评分 得分 分数 总分 評価 スコア 点数 評点 점수 평점 평가".split()
 )
+"""Words of keys that hold a rating."""
 _OF_WHOLE = frozenset("final overall total my the".split())
+"""Words that may stand beside them."""
 _CHANGED = frozenset("revised adjusted updated corrected new after net".split())
+"""Words of a key that give a second rating beside the first one: `revised_score`."""
 _WRAPPERS = frozenset("evaluation assessment output response data feedback review analysis summary".split())
 """Keys of an object that holds the whole answer."""
 _SCALE = re.compile(r"[(\[][^()\[\]]*[)\]]")
 """`Coherence (1-5)`"""
 _REMARKS = frozenset("status state note remark comment".split())
+"""Keys whose text may say that the rating is void."""
 _NAMING_KEYS = ("metric", "name", "criterion", "aspect", "dimension", "criteria", "category", "key")
+"""Keys that hold the name of a metric: `{"metric": "coherence", "score": 4}`."""
 
 
 class Part(NamedTuple):
@@ -57,7 +67,22 @@ class Part(NamedTuple):
     end: int
 
 
-def objects(text: str) -> list[Part]:
+def split(text: str, high: float = math.nan) -> tuple[list[Any], str]:
+    """The judge's own objects in an answer, and its words outside of all objects, plain and without quotations.
+
+    `high` is the upper end of the scale, if there is one.
+    """
+    parts = _objects(text)
+    words = unquoted(plain(_without_objects(text, parts)))
+    return _own(text, parts, high), words
+
+
+def own_objects(text: str) -> list[Any]:
+    """The objects that the judge wrote itself, and that do not take their own rating back."""
+    return _own(text, _objects(text), math.nan)
+
+
+def _objects(text: str) -> list[Part]:
     """The outermost JSON objects of a text and lists of objects, as far as they can be decoded."""
     if "{" not in text:
         return []
@@ -70,27 +95,27 @@ def objects(text: str) -> list[Part]:
     return parts
 
 
-def own_objects(text: str, parts: Sequence[Part], high: float = math.nan) -> Iterator[Any]:
-    """The objects that the judge wrote itself, and that do not take their own rating back.
-
-    `high` is the upper end of the scale, if there is one.
-    """
+def _own(text: str, parts: Sequence[Part], high: float) -> list[Any]:
+    own = []
     for part in parts:
         if not _somebody_says(text, part.start) and not _is_disputed(part.value, high):
-            yield part.value
+            own.append(part.value)
+    return own
 
 
 def _somebody_says(text: str, start: int) -> bool:
     """Whether the sentence before an object, or the line above it, says that somebody else wrote it."""
     lead = re.sub(r"`+\w*\s*\Z", "", text[max(0, start - 300) : start])  # without the opening of a code block
-    *lines, before = lead.split("\n")
-    above = next((line for line in reversed(lines) if line.strip()), "")
-    if not before.strip() and above.rstrip().endswith(":"):
-        before = above
+    *lines_above, before = lead.split("\n")
+    if not before.strip():
+        above = next((line for line in reversed(lines_above) if line.strip()), "")
+        if above.rstrip().endswith(":"):  # `The text ends with:`
+            before = above
     sentence = re.split(r"[.!?](?:\s+|\Z)", before)[-1]
     return _SOMEBODY_SAYS.search(AS_ASKED.sub("", sentence)) is not None
 
 
+# Words of keys that name the scale, words beside them, and texts by which a key says nothing.
 _OF_SCALE = frozenset("scale range max maximum highest upper top denominator out".split())
 _BESIDE_SCALE = _OF_SCALE | frozenset("of score rating points value possible limit end is the".split())
 _NOTHING = frozenset(("", "0", "0.0", "no", "none", "null", "false", "n/a", "ok"))
@@ -111,9 +136,9 @@ def _is_disputed(value: object, high: float) -> bool:
         if names_the_scale and numbers and not math.isnan(high) and float(numbers[-1]) != high:
             return True
         text = (as_text(inner) or "").strip().lower()
-        if words & words_of("denying_keys") and text not in _NOTHING:
+        if words & words_of("denying_keys") and text not in _NOTHING:  # `"error": "no text"`
             return True
-        if words & words_of("affirming_keys") and text in ("no", "false"):
+        if words & words_of("affirming_keys") and text in ("no", "false"):  # `"valid": false`
             return True
         if words & _REMARKS and text not in _NOTHING and _VOID.fullmatch(text):
             return True
@@ -121,13 +146,13 @@ def _is_disputed(value: object, high: float) -> bool:
     return len(within) == 1 and _is_disputed(within[0], high)
 
 
-def without_objects(text: str, parts: Sequence[Part]) -> str:
+def _without_objects(text: str, parts: Sequence[Part]) -> str:
     """The text with a quotation mark instead of each object."""
-    kept, start = [], 0
+    kept, start = "", 0
     for part in parts:
-        kept += [text[start : part.start], "“”"]
+        kept += text[start : part.start] + "“”"
         start = part.end
-    return "".join([*kept, text[start:]])
+    return kept + text[start:]
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
@@ -159,31 +184,40 @@ def _decoded(text: str) -> Any:
                 return json.loads(each, strict=False)  # lines may break inside a text
             except (ValueError, RecursionError):
                 continue
-        if not (text.startswith("{") and text[1:].lstrip().startswith("{")):
+        has_double_braces = text.startswith("{") and text[1:].lstrip().startswith("{")
+        if not has_double_braces:
             return None
         text = text[1:-1].strip()
     return None
 
 
 def _mended(match: Match[str]) -> str:
+    """A piece of careless JSON as it should be written."""
     if match["string"]:
         return match[0]
     if match["single"] is not None:
-        return '"' + match["single"].replace("\\'", "'").replace('"', '\\"') + '"'
+        inner = match["single"].replace("\\'", "'").replace('"', '\\"')
+        return f'"{inner}"'
     if match["word"]:
         return _WORDS[match[0]]
-    return f'"{match[0]}"' if match["key"] else ""
+    if match["key"]:
+        return f'"{match[0]}"'
+    return ""  # a comment, or a comma too many
 
 
 def key_words(key: str) -> list[str]:
     """The words of a key in small letters: of `finalScore` and `final_score` the same."""
-    return re.sub(r"[\W_]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", key)).lower().split()
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", key)
+    return re.sub(r"[\W_]+", " ", parted).lower().split()
 
 
 def as_text(value: object, keys: frozenset[str] = SCORE_KEYS) -> str | None:
     """A value as text; of an object the value of its one rating. None for anything else."""
     if isinstance(value, dict):
-        ratings = [inner for key, inner in value.items() if _is_rating_key(key_words(str(key)), keys)]
+        ratings = []
+        for key, inner in value.items():
+            if _is_rating_key(key_words(str(key)), keys):
+                ratings.append(inner)
         return as_text(ratings[0], frozenset()) if len(ratings) == 1 else None
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -193,7 +227,7 @@ def as_text(value: object, keys: frozenset[str] = SCORE_KEYS) -> str | None:
 def _is_rating_key(words: Sequence[str], keys: frozenset[str]) -> bool:
     """Whether a key names a rating and nothing else: `score`, `final_rating`, but not `max_score`."""
     rest = [word for word in words if word not in _OF_WHOLE]
-    if not _CHANGED.isdisjoint(rest):
+    if not _CHANGED.isdisjoint(rest):  # `revised_score`, which then contradicts `score`
         return not keys.isdisjoint(rest)
     if rest or not words:
         return len(rest) == 1 and rest[0] in keys
@@ -229,11 +263,14 @@ def of_metrics(value: Any, metrics: Mapping[str, str]) -> dict[str, str]:
     """Metric -> what an object says of it; `metrics` has the name of each -> what it is called in prompts."""
     by_metric: dict[str, str] = {}
     for key, inner in _pairs(value):
-        text, named = as_text(inner), key_words(_SCALE.sub("", key))
+        text = as_text(inner)
+        if text is None:
+            continue
+        named = key_words(_SCALE.sub("", key))
         for name, label in metrics.items():
-            if text is not None and _names_metric(named, (name, label)):
+            if _names_metric(named, (name, label)):
                 by_metric[name] = text
-    if not by_metric and len(metrics) == 1:
+    if not by_metric and len(metrics) == 1:  # `score` alone is enough
         texts = of_rating(value, ())
         return dict.fromkeys(metrics, texts.pop()) if len(texts) == 1 else {}
     return by_metric
@@ -249,19 +286,42 @@ def _names_metric(words: Sequence[str], names: Sequence[str]) -> bool:
 
 def _pairs(value: Any) -> Iterator[tuple[str, Any]]:
     """The keys of an object, and of those within it; of a list of objects with names those names."""
-    for each in value if isinstance(value, list) else [value]:
-        if isinstance(each, dict):
-            name = next((each[key] for key in _NAMING_KEYS if isinstance(each.get(key), str)), None)
-            if name is not None and (each is not value or name.lower() in words_of("criteria")):
-                yield name, {k: v for k, v in each.items() if k not in _NAMING_KEYS}
-                value = None  # its other keys are of that metric: `{"metric": "coherence", "score": 4}`
-            elif isinstance(value, list) and len(value) == 1:
+    if isinstance(value, list):
+        for each in value:
+            name = _name_in(each)
+            if name is not None:
+                yield name, _without_name(each)
+            elif len(value) == 1:
                 yield from _pairs(each)
-    for key, inner in value.items() if isinstance(value, dict) else ():
+    elif isinstance(value, dict):
+        name = _name_in(value)
+        if name is not None and name.lower() in words_of("criteria"):
+            yield name, _without_name(value)
+        else:
+            yield from _pairs_of_keys(value)
+
+
+def _name_in(value: Any) -> str | None:
+    """The metric that an object says it is about: `{"metric": "coherence", "score": 4}`."""
+    if not isinstance(value, dict):
+        return None
+    return next((value[key] for key in _NAMING_KEYS if isinstance(value.get(key), str)), None)
+
+
+def _without_name(value: Mapping[Any, Any]) -> dict[Any, Any]:
+    return {key: inner for key, inner in value.items() if key not in _NAMING_KEYS}
+
+
+def _pairs_of_keys(value: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
+    for key, inner in value.items():
         yield str(key), inner
-        if isinstance(inner, dict) and _WRAPPERS.issuperset(key_words(str(key))):
+        if isinstance(inner, list):
             yield from _pairs(inner)
-        elif isinstance(inner, dict) and as_text(inner) is None:
-            yield from ((str(k), v) for k, v in inner.items() if not isinstance(v, list))
-        elif isinstance(inner, list):
+        elif not isinstance(inner, dict):
+            continue
+        elif _WRAPPERS.issuperset(key_words(str(key))):
             yield from _pairs(inner)
+        elif as_text(inner) is None:  # no rating of its own: its keys may be those of metrics
+            for inner_key, inner_value in inner.items():
+                if not isinstance(inner_value, list):
+                    yield str(inner_key), inner_value

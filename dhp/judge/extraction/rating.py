@@ -31,7 +31,7 @@ from dhp.judge.extraction.grammar import (
     last_sentence,
 )
 from dhp.judge.extraction.labels import read_label
-from dhp.judge.extraction.plain import plain, readable, unquoted
+from dhp.judge.extraction.plain import plain, readable
 from dhp.judge.extraction.taken_back import goes_on
 from dhp.judge.extraction.values import LETTER, NUMBER, SIGNED_NUMBER, letter_reader, number_reader
 from dhp.judge.extraction.words import any_of, words_of
@@ -54,7 +54,6 @@ def metric_rating(
     if probabilities is not None and metric.lower_is_better:
         probabilities = probabilities[::-1]
     example, variant, sample = place
-    words = read.words or raw
     return Rating(
         example,
         variant,
@@ -62,10 +61,10 @@ def metric_rating(
         sample,
         score,
         read.status,
-        words,
-        read.rule,
-        read.missing_mass,
-        probabilities,
+        raw=read.words or raw,
+        rule=read.rule,
+        missing_mass=read.missing_mass,
+        probabilities=probabilities,
     )
 
 
@@ -101,7 +100,7 @@ def read_rating(
     `asked` is the question, which may say what Yes and No stand for: `1 (no) to 3 (yes)`. `names` are what
     the criterion is called; without any, the name of any known criterion counts.
     """
-    read = _read_short if len(text) <= 64 else _read
+    read = _read_short if len(text) <= 64 else _read  # long answers hardly ever come again
     return read(text, scale, form, cut_off, asked, names)
 
 
@@ -114,6 +113,8 @@ def _read(
     if cut_off and form == "analyze-rate":
         return UNPARSED  # the rating would have come last
     grammar = _grammar(scale, form == "letters", names)
+
+    # What JSON says and what the words say must agree; either may be alone.
     in_objects, words = _of_objects(shown, grammar)
     if isinstance(in_objects, Extracted):
         return in_objects
@@ -121,25 +122,27 @@ def _read(
     if in_objects is not None and in_words is not None and in_objects.number != in_words.number:
         return UNPARSED
     statement = in_objects or in_words
+
     if statement is None:
         end = _read_yes_no(words, asked, scale)
         if end is not None:
             return Extracted("scored", end, "yes-no")
         return Extracted("refused") if holds_refusal(words) else UNPARSED
+
     if cut_off and statement.rule != "json" and _may_go_on(statement, words, text, form, scale):
         return UNPARSED
     if names_another_scale(words, grammar) or not scale.min <= statement.number <= scale.max:
         return Extracted("out_of_scale", rule=statement.rule)
-    return Extracted("scored", statement.number, "letter" if form == "letters" else statement.rule)
+    rule = "letter" if form == "letters" else statement.rule
+    return Extracted("scored", statement.number, rule)
 
 
 @functools.lru_cache(maxsize=64)
 def _grammar(scale: Scale, letters: bool, names: tuple[str, ...]) -> Grammar:
     if letters:
         return Grammar(letter_reader(scale), stop_of, LETTER, names, scale.min, scale.max, chooses=True)
-    return Grammar(
-        number_reader(scale), stop_of, SIGNED_NUMBER if scale.min < 0 else NUMBER, names, scale.min, scale.max
-    )
+    begins = SIGNED_NUMBER if scale.min < 0 else NUMBER
+    return Grammar(number_reader(scale), stop_of, begins, names, scale.min, scale.max)
 
 
 _read_short = functools.lru_cache(maxsize=512)(_read)
@@ -148,13 +151,10 @@ _read_short = functools.lru_cache(maxsize=512)(_read)
 
 def _of_objects(text: str, grammar: Grammar) -> tuple[Statement | Extracted | None, str]:
     """The rating in the JSON of an answer, unparsed if it holds several, and the words outside."""
-    parts = objects.objects(text)
-    words = unquoted(plain(objects.without_objects(text, parts)))
-    if not parts:
-        return None, words
-    known = () if grammar.names else sorted(words_of("criteria"))
+    answers, words = objects.split(text, grammar.high)
+    known = () if grammar.names else tuple(words_of("criteria"))
     values: set[str] = set()
-    for value in objects.own_objects(text, parts, grammar.high):
+    for value in answers:
         values |= objects.of_rating(value, grammar.names, known=known)
     if not values:
         return None, words
@@ -169,9 +169,10 @@ _STEP = re.compile(
     r"|[^.!\n]{1,200}\?)",
     re.I,
 )
-"""A step of the instructions, or a question."""
+"""A step of the instructions, or a question: `1. Read the text.`, `2. Is it clear?`"""
 _MARK = re.compile(r"[^\w+-]{0,6}(?P<mark>\d{1,2}|[A-Z])(?:[.):-](?=\s)|、| =(?= [A-Za-z])) *")
 """What may be the mark of a list, or the rating: `4. The summary ...`"""
+# The rest of a line that is a number alone, behind a mark.
 _WHOLE = re.compile(r"\d+[ .!)]*")
 
 
@@ -180,7 +181,9 @@ def line_value(text: str, start: int, grammar: Grammar) -> Statement | None:
     mark = _MARK.match(text, start)
     if mark is not None and text[mark.end() :].strip():
         line_end = text.find("\n", mark.end())
-        rest_of_line = text[mark.end() : line_end if line_end >= 0 else mark.end() + 200]
+        if line_end < 0:
+            line_end = mark.end() + 200  # of a very long last line the beginning is enough
+        rest_of_line = text[mark.end() : line_end]
         if statements(rest_of_line, grammar):  # `1. Rating: 4`
             return None
         if text[mark.end() :].strip(" .").lower() in words_of("criteria").union(grammar.names):
@@ -205,7 +208,9 @@ def _in_a_list(text: str, start: int, mark: str) -> bool:
     return earlier.search(text, 0, start) is not None
 
 
+# A line without a number above the rating: `Here is my rating:`
 _PREAMBLE = re.compile(r"[^\n\d]{1,80}[.:!]?\n+")
+# What may stand behind a value that is the whole line, `4 です。`
 _REST = re.compile(r"(?:です|とします|と評価します|입니다)?[ .!。)\"'*]*")
 _IN_BRACKETS = re.compile(
     r"\W{0,6}(?:(?:[^\W\d_]+[.,]? ){1,2}|(?:The|This) [a-z]+ (?:is|does|has|was)\b[^\n\"“”\d.]{1,150})\("
@@ -217,6 +222,7 @@ _IN_BRACKETS = re.compile(
 
 def chosen(text: str, grammar: Grammar, form: AnswerForm) -> Statement | None:
     """The rating on which all that an answer says agrees; one that is marked as final decides."""
+    # What counts: final ratings, else all that are stated; and the values that stand alone.
     every = statements(text, grammar)
     stated = [s for s in every if _counts(s, text, grammar, form)]
     finals = [s for s in stated if s.kind == FINAL]
@@ -225,9 +231,13 @@ def chosen(text: str, grammar: Grammar, form: AnswerForm) -> Statement | None:
         agreeing = _weaker(every, text)
     if len(distinct(agreeing)) != 1:
         return None
+
+    # They agree: the first names the rule, or in `analyze-rate` the last, where the rating belongs.
     worded = finals or stated or agreeing
     labelled = [s for s in worded if s.kind in (FINAL, LABELLED)] or worded  # a label names the rule first
-    rating = labelled[-1 if form == "analyze-rate" else 0]
+    rating = labelled[-1] if form == "analyze-rate" else labelled[0]
+
+    # Only what stands behind the last of them, or a repetition of them, can take it back.
     repeated = [s for s in every if s.number == rating.number]
     behind = max(s.value_end for s in [*agreeing, *repeated])
     return None if goes_on(text, behind, rating.number, grammar) else rating
@@ -245,12 +255,15 @@ def _counts(statement: Statement, text: str, grammar: Grammar, form: AnswerForm)
 
 def _alone(text: str, grammar: Grammar, form: AnswerForm) -> list[Statement]:
     """The values without words where the form puts the rating, and one that is the whole last line."""
+    # A value that is the whole last line, or sentence.
     whole = None
     for start in (text.rfind("\n") + 1, last_sentence(text)):
         ending = bare(text, start, grammar)
         if ending is not None and _REST.fullmatch(text, ending.value_end):
             whole = ending
             break
+
+    # `Somewhat (2)`, or the value with which the answer, or what follows its first line, begins.
     in_brackets = _IN_BRACKETS.match(text)
     if whole is None and in_brackets is not None:
         whole = bare(text, in_brackets.end(), grammar)
@@ -272,6 +285,7 @@ def _weaker(every: Sequence[Statement], text: str) -> list[Statement]:
     return named or [s for s in every if s.kind == RESULT and _at_its_end(s, text)]
 
 
+# A line such as `Plot: 4`, beside which a bare value is one of several.
 _OTHER_LABEL = re.compile(r"^[^\n:=|]{1,40} ?[:=|] ?\d", re.M)
 
 
@@ -282,7 +296,8 @@ def _at_its_end(statement: Statement, text: str) -> bool:
     if _REST.fullmatch(text, statement.value_end):
         return True
     is_one_line = statement.start == 0 and "\n" not in text[statement.value_start :].strip()
-    return is_one_line and text[: statement.value_start].rstrip(" \"'([")[-1:] in ":=|-]】"
+    sign_before = text[: statement.value_start].rstrip(" \"'([")[-1:]
+    return is_one_line and sign_before in ":=|-]】"
 
 
 def _may_go_on(statement: Statement, words: str, text: str, form: AnswerForm, scale: Scale) -> bool:
@@ -299,12 +314,16 @@ def _may_go_on(statement: Statement, words: str, text: str, form: AnswerForm, sc
 
 def _has_longer(value: float, scale: Scale) -> bool:
     """Whether a whole number of the scale begins with the digits of a whole one, as 85 with those of 8."""
-    least = 10 * abs(value)
+    least = 10 * abs(value)  # of the numbers with one digit more
     low, high = (scale.min, scale.max) if value > 0 else (-scale.max, -scale.min)
     return value != 0 and least <= high and least + 9 >= low
 
 
 _YES, _NO = r"(?:yes|是)", r"(?:no|否|不是)"
+# `Yes`, `"No."`, and `No, the order is lost`, but not `No doubt`.
+_YES_OR_NO = re.compile(
+    rf"\s*[\"'(\[]?(?:(?P<yes>{_YES})|{_NO})[\"')\]]?(?:\s*[.!。！]?\s*\Z|[.,:;!。，：；！](?=\s))", re.I
+)
 
 
 def _defined(word: str, score: float, question: str) -> bool:
@@ -319,6 +338,7 @@ def _defined(word: str, score: float, question: str) -> bool:
 @functools.lru_cache(maxsize=256)
 def yes_and_no(question: str, scale: Scale) -> tuple[float, float] | None:
     """The scores of Yes and No in a question that defines both as the two ends of the scale."""
+    # Of a question about a fault, `Is anything missing?`, Yes is the worse end.
     for yes, no in ((scale.max, scale.min), (scale.min, scale.max)):
         if _defined(_YES, yes, question) and _defined(_NO, no, question):
             return yes, no
@@ -327,14 +347,12 @@ def yes_and_no(question: str, scale: Scale) -> tuple[float, float] | None:
 
 def _read_yes_no(answer: str, asked: str, scale: Scale) -> float | None:
     """The score of an answer that is, or opens with, Yes or No, if the question says what they stand for."""
-    match = re.match(
-        rf"\s*[\"'(\[]?(?:({_YES})|{_NO})[\"')\]]?(?:\s*[.!。！]?\s*\Z|[.,:;!。，：；！](?=\s))", answer, re.I
-    )
+    match = _YES_OR_NO.match(answer)
     scores = yes_and_no(asked, scale) if match else None
     if match is None or scores is None:
         return None
     of_yes, of_no = scores
-    return of_yes if match[1] else of_no
+    return of_yes if match["yes"] else of_no
 
 
 def read_object(text: str, metrics: Mapping[str, str]) -> dict[str, str] | None:
@@ -349,7 +367,12 @@ def read_object(text: str, metrics: Mapping[str, str]) -> dict[str, str] | None:
     if isinstance(shown, Extracted):
         return None
     by_metric: dict[str, set[str]] = {}
-    for value in objects.own_objects(shown, objects.objects(shown)):
-        for name, values in objects.of_metrics(value, metrics).items():
-            by_metric.setdefault(name, set()).add(values)
-    return {name: values.pop() for name, values in by_metric.items() if len(values) == 1} or None
+    for value in objects.own_objects(shown):
+        for name, said in objects.of_metrics(value, metrics).items():
+            by_metric.setdefault(name, set()).add(said)
+
+    agreed: dict[str, str] = {}
+    for name, texts in by_metric.items():
+        if len(texts) == 1:
+            agreed[name] = texts.pop()
+    return agreed or None

@@ -12,7 +12,7 @@ from dhp.judge.extraction.clauses import bare, statements
 from dhp.judge.extraction.extracted import UNPARSED, Extracted
 from dhp.judge.extraction.grammar import BARE, FINAL, STATED, last_sentence
 from dhp.judge.extraction.options import OPTION, VERDICTS, choice
-from dhp.judge.extraction.plain import SAYS, plain, readable, unquoted
+from dhp.judge.extraction.plain import SAYS, plain, readable
 from dhp.judge.extraction.probabilities import letter_masses
 from dhp.judge.extraction.taken_back import goes_on
 from dhp.judge.extraction.two_scores import of_two_scores
@@ -52,9 +52,7 @@ def read_verdict(answer: str, form: AnswerForm, *, scale: Scale = TEN) -> Extrac
     shown = readable(answer)
     if isinstance(shown, Extracted):
         return shown
-    parts = objects.objects(shown)
-    words = unquoted(plain(objects.without_objects(shown, parts)))
-    answers = list(objects.own_objects(shown, parts))
+    answers, words = objects.split(shown)
     if form == "two-scores":
         return of_two_scores(words, answers, scale)
     stated: list[_Verdict] = []
