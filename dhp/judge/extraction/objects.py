@@ -68,7 +68,7 @@ class Part(NamedTuple):
 
 
 def split(text: str, high: float = math.nan) -> tuple[list[Any], str]:
-    """The judge's own objects in an answer, and its words outside of all objects, plain and without quotations.
+    """The judge's own objects in an answer, and its words outside of all objects, plain and unquoted.
 
     `high` is the upper end of the scale, if there is one.
     """
@@ -96,11 +96,11 @@ def _objects(text: str) -> list[Part]:
 
 
 def _own(text: str, parts: Sequence[Part], high: float) -> list[Any]:
-    own = []
+    values = []
     for part in parts:
         if not _somebody_says(text, part.start) and not _is_disputed(part.value, high):
-            own.append(part.value)
-    return own
+            values.append(part.value)
+    return values
 
 
 def _somebody_says(text: str, start: int) -> bool:

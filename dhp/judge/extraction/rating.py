@@ -368,8 +368,8 @@ def read_object(text: str, metrics: Mapping[str, str]) -> dict[str, str] | None:
         return None
     by_metric: dict[str, set[str]] = {}
     for value in objects.own_objects(shown):
-        for name, said in objects.of_metrics(value, metrics).items():
-            by_metric.setdefault(name, set()).add(said)
+        for name, rating in objects.of_metrics(value, metrics).items():
+            by_metric.setdefault(name, set()).add(rating)
 
     agreed: dict[str, str] = {}
     for name, texts in by_metric.items():

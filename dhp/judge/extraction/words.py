@@ -44,7 +44,8 @@ def phrases_of(*lists: str) -> tuple[str, ...]:
 @functools.cache
 def any_of(*lists: str) -> str:
     """A pattern of the phrases of some lists; `*` stands for the rest of a word."""
-    latin, others = [], []
+    latin: list[str] = []
+    others: list[str] = []
     for phrase in phrases_of(*lists):
         (latin if phrase[0].isascii() else others).append(phrase)
 
