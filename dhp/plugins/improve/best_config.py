@@ -80,4 +80,7 @@ def _typed(mark: PassMark) -> list[str]:
     """A pass mark as `--pass-mark` takes it."""
     if not isinstance(mark, Mapping):
         return [f"{mark}"]
-    return [f"{name}={each}" for name, each in mark.items()]
+    typed = []
+    for name, each in mark.items():
+        typed.append(f"{name}={each}" if name else f"{each}")  # no name: the mark of all metrics
+    return typed
