@@ -1,7 +1,13 @@
-"""The changes of a judge prompt that are tried, each alone, and a judge prompt with one of them."""
+"""The changes of a judge prompt that are tried, each alone, and a judge prompt with one of them.
+
+`changes.yaml` lists the changes. `JudgePrompt.changed` makes one: it refuses a change that does not fit,
+picks the text for the form of the answer (numbers, labels, JSON), fills its slots with the ends of the user's
+scale or the damage to look for, puts it at the end of the prompt, and moves the settings of the protocol. A
+wider scale rewrites the prompt, the metrics and the pass mark together.
+"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -9,7 +15,6 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from dhp.analysis.marks import PassMark
 from dhp.content.catalog import changes_content, descriptions, kind_name, override
 from dhp.content.yaml_files import load_spec
 from dhp.core.errors import InputError
@@ -20,11 +25,14 @@ from dhp.core.writing import write_lines
 from dhp.judge.extraction.probabilities import score_tokens
 from dhp.judge.prompt_files import PromptFile, pieces_of
 from dhp.plugins.improve.race import Unusable
-from dhp.plugins.improve.wider import wider_mark, wider_metric, wider_text
+from dhp.plugins.improve.wider import wider_marks, wider_metric, wider_text
 from dhp.report.labels import listed
 
 _CUE = re.compile(r"\n[^\n{}]{0,40}[::][ \t]*\Z")
-"""A last line that only asks for the answer, as `Rating:`."""
+"""A last line that only asks for the answer, as "Rating:". Chosen: a longer one than 40 says more."""
+
+Marks = Mapping[str, str]
+"""Metric -> its pass mark as it was typed; the mark of all metrics has an empty name."""
 
 
 class Change(Spec):
@@ -72,17 +80,17 @@ class JudgePrompt:
     files: tuple[PromptFile, ...]
     protocol: Protocol
     metrics: tuple[Metric, ...]
-    pass_mark: PassMark = None
+    pass_mark: Marks | None = None
     """The score from which texts pass, on the scale of the prompt."""
 
     def written(self, folder: Path) -> list[str]:
         """Write the prompts into a folder; returns what names them for `prompt`."""
-        named = []
+        names = []
         for file in self.files:
             path = folder / file.path.name
             write_lines(path, [file.text])
-            named.append(f"{file.metric}={path}" if file.metric else str(path))
-        return named
+            names.append(f"{file.metric}={path}" if file.metric else str(path))
+        return names
 
     def changed(self, change: Change, missed: Sequence[str]) -> "JudgePrompt":
         """The prompt with a change, for a judge that misses these perturbers' damage, the most missed first.
@@ -97,14 +105,17 @@ class JudgePrompt:
         # A wider scale moves prompts, metrics and mark together.
         metrics, pass_mark = self.metrics, self.pass_mark
         if change.highest is not None:
-            pass_mark = wider_mark(pass_mark, metrics, change.highest)
-            metrics = tuple(wider_metric(metric, change.highest) for metric in metrics)
+            metrics = tuple(wider_metric(metric, change.highest) for metric in self.metrics)
             narrow = self.metrics[0].scale
             texts = [wider_text(text, narrow, change.highest) for text in texts]
+            if pass_mark is not None:
+                pass_mark = wider_marks(pass_mark, self.metrics, change.highest)
 
         protocol = override(self.protocol, protocol=change.change, **self._settings(change))
-        files = tuple(replace(file, text=text) for file, text in zip(self.files, texts, strict=True))
-        return JudgePrompt(files, protocol, metrics, pass_mark)
+        files = []
+        for file, text in zip(self.files, texts, strict=True):
+            files.append(replace(file, text=text))
+        return JudgePrompt(tuple(files), protocol, metrics, pass_mark)
 
     def _check_fits(self, change: Change, missed: Sequence[str]) -> None:
         if change.looks_for and not _looked_for(change, missed):
@@ -115,9 +126,12 @@ class JudgePrompt:
         for file in self.files:
             pieces += pieces_of(file.text)[::2]
         for pattern, reason in change.unless.items():
-            if any(re.search(pattern, piece) for piece in pieces):
-                raise Unusable(reason)
+            for piece in pieces:
+                if re.search(pattern, piece):
+                    raise Unusable(reason)
+        self._check_settings(change, missed)
 
+    def _check_settings(self, change: Change, missed: Sequence[str]) -> None:
         settings = self._settings(change)
         known = {name: getattr(self.protocol, name) for name in settings}
         if settings and settings == known and not self._addition(change, missed):
@@ -125,8 +139,8 @@ class JudgePrompt:
         # Several samples of a probability are one and the same answer.
         if "samples" in settings and self.protocol.extraction != "parse":
             raise Unusable("probabilities are read already")
-        if "extraction" in settings and settings["extraction"] != "parse":
-            # Probabilities are those of one token, so a score must be one.
+        if settings.get("extraction", "parse") != "parse":
+            # A probability is that of one token, so each score must be a single one.
             try:
                 for metric in self.metrics:
                     score_tokens(metric.scale, "score-only")
@@ -134,7 +148,10 @@ class JudgePrompt:
                 raise Unusable("it takes a scale of whole numbers within 0 to 9") from None
 
     def _settings(self, change: Change) -> dict[str, Any]:
-        """The settings of the protocol that change; limits and samples never fall but where one is enough."""
+        """The settings of the protocol that change.
+
+        The user's limit of tokens and number of samples never fall, unless the change needs one sample alone.
+        """
         settings = dict(change.protocol)
         # JSON is the user's own form, which programs read on.
         if self.protocol.answer == "json":
@@ -147,45 +164,50 @@ class JudgePrompt:
         return settings
 
     def _addition(self, change: Change, missed: Sequence[str]) -> str:
-        texts = {"numbers": change.numbers, "words": change.words, "object": change.object}
-        labels = any(metric.labels for metric in self.metrics)
-        kind = "numbers"
+        """The text that a change adds to the prompt; empty for a change of settings or of the scale alone."""
         if self.protocol.answer == "json":
-            kind = "object"
-        elif labels:
-            kind = "words"
+            text, why_not = change.object, "answers are JSON"
+        elif any(metric.labels for metric in self.metrics):
+            text, why_not = change.words, "answers are words"
+        else:
+            text, why_not = change.numbers, "answers are numbers"
 
-        # A change without any text is one of settings alone; one with a text for other answers does not fit.
-        if not texts[kind]:
-            if any(texts.values()):
-                raise Unusable({"object": "answers are JSON", "words": "answers are words"}.get(kind, kind))
+        if not text:
+            # It has a text, but for answers of another form.
+            if change.numbers or change.words or change.object:
+                raise Unusable(why_not)
             return ""
         if change.looks_for:
-            return fill(texts[kind], {"looked_for": listed(_looked_for(change, missed))})
-        return fill(texts[kind], self._points()) if "{{" in texts[kind] else texts[kind]
+            return fill(text, {"looked_for": listed(_looked_for(change, missed))})
+        if "{{" in text:  # only then, as metrics with several scales have no points in common
+            return fill(text, self._points())
+        return text
 
     def _points(self) -> dict[str, str]:
         """The points of the scale; raises `Unusable` if metrics have several scales."""
         scales = set()
         for each in self.metrics:
-            scales.add((each.scale.min, each.scale.max, each.lower_is_better, *each.labels))
+            scales.add((each.scale.min, each.scale.max, each.lower_is_better, tuple(each.labels)))
         if len(scales) > 1:
             raise Unusable("its metrics have several scales")
+
         metric = self.metrics[0]
         if metric.labels:  # from the worst to the best
             return {"best": metric.labels[-1], "worst": metric.labels[0]}
-        ends = [f"{end:g}" for end in (metric.scale.min, metric.scale.max)]
-        worst, best = ends[::-1] if metric.lower_is_better else ends
-        middle = round((metric.scale.min + metric.scale.max) / 2)
-        return {"best": best, "worst": worst, "middle": f"{middle}"}
+        worst, best = metric.scale.min, metric.scale.max
+        if metric.lower_is_better:
+            worst, best = best, worst
+        middle = round((worst + best) / 2)
+        return {"best": f"{best:g}", "worst": f"{worst:g}", "middle": f"{middle}"}
 
 
 def _looked_for(change: Change, missed: Sequence[str]) -> list[str]:
     """The missed kinds of damage that a change is for, as people call them."""
-    known = descriptions()  # of a perturber of the user's own nobody knows what it does
+    wants_content = change.looks_for == "content"
     looked_for = []
     for perturber in missed:
-        if perturber in known and changes_content(perturber) == (change.looks_for == "content"):
+        # What a perturber of the user's own does to a text is not known.
+        if perturber in descriptions() and changes_content(perturber) == wants_content:
             looked_for.append(kind_name(perturber))
     return looked_for
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -22,11 +22,21 @@ from dhp.llm.settings import ModelSettings
 from dhp.perturb.settings import Choice
 
 if TYPE_CHECKING:
+    from dhp.plugins.improve.changes import Marks
     from dhp.plugins.improve.trials import Asked
 
 _TEXTS = (
-    *("data", "task", "fields", "where", "n", "min_characters", "suite", "perturbers", "text_language"),
-    *("judge_part", "controls"),
+    "data",
+    "task",
+    "fields",
+    "where",
+    "n",
+    "min_characters",
+    "suite",
+    "perturbers",
+    "text_language",
+    "judge_part",
+    "controls",
 )
 """What is chosen of texts: all but models, sets and doses of degraded texts, which a loop cannot take."""
 _COMMON = (
@@ -146,8 +156,7 @@ def _asked(
     if way.answer != "json":
         prompts_by_metric(files, task.metric_names, task.columns)
     resolved_marks(analysis.pass_mark, task.metric_names, task.metrics)  # refuses one that is on no scale
-    prompt = JudgePrompt(
-        files, override(way, protocol=ORIGINAL), tuple(task.metrics), pass_mark=analysis.pass_mark
-    )
+    marks = cast("Marks | None", analysis.pass_mark)  # a command reads it as a mapping
+    prompt = JudgePrompt(files, override(way, protocol=ORIGINAL), tuple(task.metrics), pass_mark=marks)
     kept = {"perturbers": choice.perturbers, "controls": choice.controls}
     return Asked(model, prompt, sets[0], kept, sharing(settings), seed, out)

@@ -13,7 +13,10 @@ from dhp.stats.swap import Swapped, swap
 def errors_of(rated: RunResult) -> float | None:
     """Both shares of errors added, in [0, 2]; a text without a score is one. None without a pass mark."""
     mean, mark = rated.result.mean_passing, rated.result.pass_mark
-    return mean[1] + mark.fails.most if mean and mark and mark.fails else None
+    if mean is None or mark is None or mark.fails is None:
+        return None
+    _, most_passing = mean
+    return most_passing + mark.fails.most
 
 
 def errors_apart(old: RunResult, new: RunResult) -> Swapped:
@@ -23,8 +26,8 @@ def errors_apart(old: RunResult, new: RunResult) -> Swapped:
     """
     levels = {row.variant: row.level for row in old.result.variants}
     _, clusters = judge_scores([old, new], list(levels))
-    shares = marked_shares([old, new], levels, silent_is_wrong=True)
-    before, after = (added(*each) for each in shares)
+    old_shares, new_shares = marked_shares([old, new], levels, silent_is_wrong=True)
+    before, after = added(*old_shares), added(*new_shares)
     # The same two judges get the same swaps, whatever was computed before.
     rng = np.random.default_rng(int.from_bytes(key_digest("errors", old.ratings.digest, new.ratings.digest)))
     return swap(before, after, rng, clusters, bounds=(-2.0, 2.0))

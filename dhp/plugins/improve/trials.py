@@ -1,11 +1,16 @@
 """Changes of a judge prompt as plain runs: judged on one half of the texts, confirmed on the other.
 
+`Asked` says what is tried and on which texts, `Trials` runs the judges, `Outcome` is the result.
+`Trials.outcome` runs the prompt as it is on the first look, makes the changes that fit what this judge
+misses, lets `race.race` choose among them on one half of the texts, and runs the best one on the other half.
+
 Each look is a run of `dhp.run` over the texts of the look. Replies are stored, so a look takes what an
 earlier one has paid for, and a killed command goes on where it stopped.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,22 +37,25 @@ from dhp.runs.reader import RunResult, open_run
 ORIGINAL = "original"
 """Name of the judge as it was."""
 _LOOK = 10
-"""Texts that a look needs at least."""
+"""Texts that a look needs at least. Chosen: a change is not dropped for fewer."""
 _SEEN = 0.75
-"""Detection, or share of texts that do not pass, from which a kind of damage is not missed."""
+"""Detection, or share of texts that do not pass, from which a kind of damage is not missed. Chosen: halfway
+between a blind judge and a perfect one."""
 _PERFECT = 0.99
-"""Detection, or share of right sides of the mark, from which there is nothing to gain."""
+"""Detection, or 1 less the errors at the mark, from which there is nothing to gain. Chosen."""
 
 
 def sharing(settings: ModelSettings) -> ModelSettings:
     """The same settings for many runs, which share one context: the limits hold for all of them together."""
     context = settings.context()
 
+    # `run` asks its settings for a context, and would count calls and cost anew for each judge.
     class Shared(ModelSettings):
         def context(self) -> Any:
             return context
 
-    return Shared(**{field.name: getattr(settings, field.name) for field in fields(settings)})
+    values = {field.name: getattr(settings, field.name) for field in fields(settings)}
+    return Shared(**values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +82,16 @@ class Asked:
         # Examples of one cluster go into one half, as they are not independent.
         together: dict[str, list[str]] = {}
         for example in data.examples:
-            together.setdefault(clusters.get(example.id, example.id), []).append(example.id)
-        # In random order, each to the half that has fewer so far.
-        for name in sorted(together, key=lambda name: key_digest(self.seed, "improve", data.name, name)):
-            min(halves, key=len).extend(together[name])
+            cluster = clusters.get(example.id, example.id)
+            together.setdefault(cluster, []).append(example.id)
+
+        # In an order that is random by the seed, each to the half that has fewer so far.
+        def digest(cluster: str) -> bytes:
+            return key_digest(self.seed, "improve", data.name, cluster)
+
+        for cluster in sorted(together, key=digest):
+            smaller = min(halves, key=len)
+            smaller.extend(together[cluster])
 
         if min(map(len, halves)) < FEWEST // 2:
             raise InputError(
@@ -94,13 +108,14 @@ class Asked:
     def identity(self) -> str:
         """What the folder is known by: what was made of another judge or texts may not stand beside it."""
         original, data = self.original, self.dataset
-        asked = [
-            *(self.model, self.seed, original.protocol.settings("protocol", "description")),
-            *([file.metric, file.text] for file in original.files),
-            *(metric.model_dump(mode="json") for metric in original.metrics),
-            *(data.name, data.suite_name, self.way.get("controls"), original.pass_mark),
-            *([example.id, example.source, example.output] for example in data.examples),
-        ]
+        asked: list[Any] = [self.model, self.seed, original.protocol.settings("protocol", "description")]
+        for file in original.files:
+            asked.append([file.metric, file.text])
+        for metric in original.metrics:
+            asked.append(metric.model_dump(mode="json"))
+        asked += [data.name, data.suite_name, self.way.get("controls"), original.pass_mark]
+        for example in data.examples:
+            asked.append([example.id, example.source, example.output])
         return text_hash(json.dumps(asked))
 
     def keywords(self, name: str, prompt: JudgePrompt) -> dict[str, Any]:
@@ -129,7 +144,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of it."""
+    """What the trials have shown."""
 
     asked: Asked
     n: tuple[int, int]
@@ -169,12 +184,16 @@ class Trials:
         self.asked = asked
         self._progress = progress
         self.halves = asked.halves()
+        self._changes = [each.change for each in known_changes().changes]
         # Which change wins is not known yet: its folder must be free, whichever it is.
-        for name in (ORIGINAL, "best", *(each.change for each in known_changes().changes)):
+        for name in (ORIGINAL, "best", *self._changes):
             check_folder(asked.out / name)
-        # Small looks are left out; the last one, over all texts of the half, always stays.
-        sizes = [round(share * len(self.halves[0])) for share in LOOKS]
-        self.looks = [size for size in sizes[:-1] if size >= _LOOK] + sizes[-1:]
+        self.looks: list[int] = []
+        for share in LOOKS:
+            size = round(share * len(self.halves[0]))
+            # Small looks are left out; the last one, over all texts of the half, always stays.
+            if size >= _LOOK or share == LOOKS[-1]:
+                self.looks.append(size)
         self._unusable: dict[str, str] = {}
         self._prompts: dict[str, JudgePrompt] = {}
         self._keywords: dict[str, dict[str, Any]] = {}
@@ -191,29 +210,27 @@ class Trials:
             changed, self._unusable = self.asked.ready(missed(first.result))
             for name, prompt in changed.items():
                 self._add(name, prompt)
-            names = [change.change for change in known_changes().changes]
-            raced = race(ORIGINAL, names, self._compared, len(self.looks))
+            raced = race(ORIGINAL, self._changes, self._compared, len(self.looks))
             if raced.best:
                 with raced.usable(raced.best):  # its answers on the other half may be unreadable
                     judges = self._on_other_half(raced.best)
                     confirmed = gain(*judges)
 
-        last = max(look for name, look in self._done if name == ORIGINAL)
         return Outcome(
-            self.asked,
-            (len(self.halves[0]), len(self.halves[1])),
-            self._done[ORIGINAL, last],
-            raced,
-            {name: self._cost(name) for name in raced.gains},
-            first.result.cost is not None,
-            self.looks,
-            self._prompts,
-            confirmed,
-            judges,
+            asked=self.asked,
+            n=(len(self.halves[0]), len(self.halves[1])),
+            as_it_was=self._done[ORIGINAL, self._last_look(ORIGINAL)],
+            race=raced,
+            costs={name: self._cost(name) for name in raced.gains},
+            priced=first.result.cost is not None,
+            looks=self.looks,
+            prompts=self._prompts,
+            confirmed=confirmed,
+            judges=judges,
         )
 
     def _compared(self, first: str, second: str, look: int) -> Gain:
-        """As `race` asks for it."""
+        """The gain of a second judge over a first at a look, as `race` asks for it."""
         if second in self._unusable:
             raise Unusable(self._unusable[second])
         old = self._judged(first, look)
@@ -233,9 +250,14 @@ class Trials:
         self._keywords[name] = self.asked.keywords(name, prompt)
 
     def _judged(self, name: str, look: int) -> RunResult:
+        """A judge on the texts of a look, which are those of the look before and some more."""
         if (name, look) not in self._done:
-            self._done[name, look] = self._run(name, self.halves[0][: self.looks[look]])
+            ids = self.halves[0][: self.looks[look]]
+            self._done[name, look] = self._run(name, ids)
         return self._done[name, look]
+
+    def _last_look(self, name: str) -> int:
+        return max(look for judge, look in self._done if judge == name)
 
     def _run(self, name: str, ids: Sequence[str], out: Path | None = None) -> RunResult:
         asked = self.asked
@@ -251,15 +273,17 @@ class Trials:
 
     def _cost(self, name: str) -> float:
         """What the ratings of a change cost more than those of the judge as it was, as a share."""
-        look = max(look for known, look in self._done if known == name)
-        new, old = (_price(self._done[each, look]) for each in (name, ORIGINAL))
+        look = self._last_look(name)
+        new, old = _price(self._done[name, look]), _price(self._done[ORIGINAL, look])
         return new / old - 1 if old else 0.0
 
 
 def _price(rated: RunResult) -> float:
     """The cost of a run, also of cached replies; in tokens where no prices are known."""
-    usage = rated.result.usage
-    tokens = sum(count for name, count in usage.items() if name.endswith("tokens"))
+    tokens = 0
+    for name, count in rated.result.usage.items():
+        if name.endswith("tokens"):  # `prompt_tokens` and `completion_tokens`; calls are counted beside them
+            tokens += count
     return rated.result.cost or float(tokens)
 
 
@@ -273,10 +297,11 @@ def gain(old: RunResult, new: RunResult) -> Gain:
         (pair,) = compared.scores["detection"].pairs
         better = Gain(pair.difference, pair.low, pair.high, pair.p)
     else:
-        fewer = errors_apart(old, new)
-        figures = (fewer.difference, fewer.low, fewer.high, fewer.p)  # each of one comparison
-        better = Gain(*(float(figure[0]) for figure in figures))
-    if not better.p <= 1:  # NaN
+        fewer = errors_apart(old, new)  # arrays of one comparison
+        better = Gain(
+            float(fewer.difference[0]), float(fewer.low[0]), float(fewer.high[0]), float(fewer.p[0])
+        )
+    if math.isnan(better.p):
         raise Unusable("too few answers could be read")
     return better
 
@@ -284,19 +309,22 @@ def gain(old: RunResult, new: RunResult) -> Gain:
 def _right(rated: RunResult) -> float:
     """Detection; at a pass mark 1 less the errors."""
     errors = errors_of(rated)
-    return rated.result.detection.avg or 0.0 if errors is None else 1 - errors
+    if errors is not None:
+        return 1 - errors
+    return rated.result.detection.avg or 0.0
 
 
 def missed(result: Result) -> list[str]:
     """The perturbers whose damage a judge misses in some degree, the most missed first.
 
-    At a pass mark of those more than a quarter passes, else less than three quarters are detected.
+    A degree is missed if less than three quarters of its texts are detected; at a pass mark, if more than a
+    quarter of them pass.
     """
     shares: dict[str, float] = {}
     for row in result.damage:
         seen = row.detection
         if result.pass_mark is not None:
-            seen = None if row.passes is None else 1 - row.passes.share
+            seen = 1 - row.passes.share if row.passes else None
         if seen is not None and seen < _SEEN:
             # Of several degrees the one that is seen least counts.
             name = parse_variant(row.variant).perturber
@@ -306,34 +334,32 @@ def missed(result: Result) -> list[str]:
 
 def estimates(asked: Asked) -> list[Estimate]:
     """What it would take at most: nothing dropped early, and the dearest change confirmed."""
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder:  # a dry run leaves no prompts in the folder of the run
         return _estimates(replace(asked, out=Path(folder)))
 
 
 def _estimates(asked: Asked) -> list[Estimate]:
-    halves = asked.halves()
-    prompts, _ = asked.ready([*descriptions()])  # all kinds, as what is missed is not known yet
+    choosing, confirming = asked.halves()
+    prompts, _ = asked.ready(list(descriptions()))  # all kinds, as what is missed is not known yet
 
-    def taken(name: str, prompt: JudgePrompt, ids: Sequence[str]) -> Iterator[Estimate]:
+    def taken(name: str, prompt: JudgePrompt, ids: Sequence[str], label: str) -> list[Estimate]:
         keywords = asked.keywords(name, prompt)
-        for each in estimate(asked.model, asked.part(ids), progress=False, **keywords):
-            yield replace(each, protocol=_label(name))
+        pending = estimate(asked.model, asked.part(ids), progress=False, **keywords)
+        return [replace(each, protocol=label) for each in pending]
 
     # The prompt as it is on all texts, each change on the half that chooses, the dearest one on the other.
-    pending = [*taken(ORIGINAL, asked.original, halves[0] + halves[1])]
-    changed = {}
+    rows = taken(ORIGINAL, asked.original, choosing + confirming, "the prompt as it is")
+    dearest, most = None, -1.0
     for name, prompt in prompts.items():
-        changed[name] = [*taken(name, prompt, halves[0])]
-        pending += changed[name]
-    if changed:
-        dearest = max(changed, key=lambda name: sum(map(_tokens, changed[name])))
-        confirming = taken(dearest, prompts[dearest], halves[1])
-        pending += [replace(each, protocol=f"{each.protocol}, to confirm") for each in confirming]
-    return pending
-
-
-def _label(name: str) -> str:
-    return "the prompt as it is" if name == ORIGINAL else change_of(name).label
+        of_change = taken(name, prompt, choosing, change_of(name).label)
+        rows += of_change
+        tokens = sum(_tokens(each) for each in of_change)
+        if tokens > most:
+            dearest, most = name, tokens
+    if dearest is not None:
+        label = f"{change_of(dearest).label}, to confirm"
+        rows += taken(dearest, prompts[dearest], confirming, label)
+    return rows
 
 
 def _tokens(each: Estimate) -> float:
@@ -342,5 +368,5 @@ def _tokens(each: Estimate) -> float:
 
 def change_of(name: str) -> Change:
     """The change of that name."""
-    (known,) = (change for change in known_changes().changes if change.change == name)
-    return known
+    by_name = {change.change: change for change in known_changes().changes}
+    return by_name[name]

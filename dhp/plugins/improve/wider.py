@@ -1,22 +1,28 @@
-"""A wider scale in a prompt that states its scale in numbers."""
+"""A wider scale in a prompt that states its scale in numbers.
+
+The scale is rewritten where both its ends stand together, "from 1 to 5", or the upper one behind "/" or "out
+of". Whatever else may speak of the old scale makes the change unusable: a prompt that names two scales would
+be judged by both.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
 
-from dhp.analysis.marks import PassMark
 from dhp.core.specs import Metric, Scale
 from dhp.judge.prompt_files import pieces_of
 from dhp.plugins.improve.race import Unusable
 
-# What stands between the ends of a scale: "1-5", "1 to 5", "between 1 and 5", "1..5".
 _BETWEEN = r"\s*(?:-|–|—|\.{2,}|to|and|through|至|到)\s*"
-_BEFORE, _AFTER = r"(?<![A-Za-z0-9_.])", r"(?![A-Za-z0-9_]|\.\d)"
-"""Bounds of a number; letters of Chinese may stand beside it."""
+"""What stands between the ends of a scale: "1-5", "1 to 5", "between 1 and 5", "1..5"."""
+_BEFORE = r"(?<![A-Za-z0-9_.])"
+_AFTER = r"(?![A-Za-z0-9_]|\.\d)"
+"""Bounds of a number: 5 is none in "v5", "0.5", "5th" and "5.5". Letters of Chinese may touch it."""
 _NUMBER = re.compile(rf"{_BEFORE}\d+(?:\.\d+)?{_AFTER}")
-# Points of a scale in other words: "five-point scale", "4 stars", "half points".
+"""A number: "4", "2.5"."""
 _WORDS = re.compile(
     r"(?i)\b(?:(?:three|four|five|six|seven|nine|ten)\b|(?:[3-9]|10)[- ]point|stars?\b|half[- ]points?)"
 )
+"""Points of a scale in other words: "five-point scale", "4 stars", "half points"."""
 
 
 def wider_metric(metric: Metric, highest: int) -> Metric:
@@ -32,21 +38,14 @@ def wider_metric(metric: Metric, highest: int) -> Metric:
     return metric.model_copy(update={"scale": Scale(min=scale.min, max=float(highest))})
 
 
-def wider_mark(mark: PassMark, metrics: Sequence[Metric], highest: int) -> PassMark:
-    """The pass mark on scales up to `highest`: 7 of 10 is 70 of 100."""
-    if mark is None:
-        return None
-    if isinstance(mark, Mapping):
-        scales = {metric.name: metric.scale for metric in metrics}
-        wider = {}
-        for name, each in mark.items():
-            wider[name] = _wider(each, scales.get(name, metrics[0].scale), highest)
-        return wider
-    return _wider(mark, metrics[0].scale, highest)
-
-
-def _wider(mark: float | str, scale: Scale, highest: int) -> str:
-    return f"{float(mark) * highest / scale.max:g}"
+def wider_marks(marks: Mapping[str, str], metrics: Sequence[Metric], highest: int) -> dict[str, str]:
+    """Pass marks on scales up to `highest`: 7 of 10 is 70 of 100. The metrics still have their old scales."""
+    scales = {metric.name: metric.scale for metric in metrics}
+    scales[""] = metrics[0].scale  # of a mark for all metrics
+    wider = {}
+    for name, mark in marks.items():
+        wider[name] = f"{float(mark) * highest / scales[name].max:g}"
+    return wider
 
 
 def wider_text(text: str, scale: Scale, highest: int) -> str:
@@ -61,23 +60,27 @@ def wider_text(text: str, scale: Scale, highest: int) -> str:
         rf"|(?P<of>(?:\bout of|/)\s*){high}){_AFTER}"
     )
 
-    has_points = False
-    for piece in pieces_of(text)[::2]:
-        has_points = has_points or any(m["up"] or m["down"] for m in stated.finditer(piece))
+    has_both_ends = False  # "out of 5" alone does not say where the scale starts
+    for piece in pieces_of(text)[::2]:  # every second piece is a slot
+        for match in stated.finditer(piece):
+            if match["up"] or match["down"]:
+                has_both_ends = True
         rest = stated.sub(" ", piece)
         # "5 is best" would be wrong on the wider scale.
         points = [n for n in _NUMBER.findall(rest) if scale.min <= float(n) <= scale.max]
         if points or _WORDS.search(rest):
             raise Unusable("the prompt speaks of single points of its scale")
-    if not has_points:
+    if not has_both_ends:
         raise Unusable("the prompt states no scale in numbers")
 
-    def widened(m: re.Match[str]) -> str:
-        return f"{highest}{m['down']}" if m["down"] else f"{m['up'] or m['of']}{highest}"
+    def widened(match: re.Match[str]) -> str:
+        if match["down"]:  # "5 to 1"
+            return f"{highest}{match['down']}"
+        before = match["up"] or match["of"]
+        return f"{before}{highest}"
 
     # Slots are searched, too; one such as {{1-5}} must not become another slot.
-    slots = set(pieces_of(text)[1::2])
     wide = stated.sub(widened, text)
-    if set(pieces_of(wide)[1::2]) != slots:
+    if set(pieces_of(wide)[1::2]) != set(pieces_of(text)[1::2]):
         raise Unusable("a slot of the prompt looks like a scale")
     return wide

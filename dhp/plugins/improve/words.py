@@ -12,20 +12,24 @@ from dhp.plugins.improve.trials import Outcome, Trials, change_of
 from dhp.report.document import Part
 from dhp.report.labels import at_mark, percent
 
+_FEW = 50
+"""Texts of the other half below which a gain is confirmed only if it is large, or looks so by chance: with 24
+texts true gains of 5 to 9 points are printed as 11 (`scripts/improvements.py`, docs/improve.md)."""
+
 
 def heading(trials: Trials) -> str:
     """What is about to be done."""
-    first, second = map(len, trials.halves)
+    first, second = len(trials.halves[0]), len(trials.halves[1])
     name = trials.asked.dataset.name
     return f"{trials.asked.model} on {name}: {first} texts to choose a change by, {second} to confirm it"
 
 
 def planned(estimates: Sequence[Estimate]) -> list[Part]:
     """What each change takes at most, a row each, what that rests on, and all of it together."""
-    bills = [(each.protocol, [each.bill]) for each in estimates]
     first = estimates[0]
-    table = bills_table(f"{first.model} on {first.dataset}", bills)
-    return [table, *assumptions(first), "", _total([bill for _, (bill,) in bills])]
+    rows = [(each.protocol, [each.bill]) for each in estimates]
+    table = bills_table(f"{first.model} on {first.dataset}", rows)
+    return [table, *assumptions(first), "", _total([each.bill for each in estimates])]
 
 
 def _total(bills: Sequence[CostEstimate]) -> str:
@@ -49,39 +53,28 @@ def lines(outcome: Outcome) -> Iterator[str]:
     elif result.detection.avg is not None:
         yield f"as it was: detection {percent(result.detection.avg)}"
 
-    # A line for each change, the best first; then those that could not be tried.
+    # The best change first; at the end those that could not be tried.
     race = outcome.race
-    for name, gain in sorted(race.gains.items(), key=lambda item: -item[1].difference):
-        cost = _cost(outcome.costs[name], "cost" if outcome.priced else "tokens")
-        dropped = ""
+    what = "cost" if outcome.priced else "tokens"
+    for name in sorted(race.gains, key=lambda name: -race.gains[name].difference):
+        line = f"{change_of(name).label}: {_points(race.gains[name])}, {_cost(outcome.costs[name], what)}"
         if name in race.dropped:
-            dropped = f", dropped after {outcome.looks[race.dropped[name]]} texts"
-        yield f"{change_of(name).label}: {_points(gain)}, {cost}{dropped}"
+            line += f", dropped after {outcome.looks[race.dropped[name]]} texts"
+        yield line
     for name, reason in race.unusable.items():
         yield f"{change_of(name).label}: not tried: {reason}"
-
-
-_FEW = 50
-"""Texts of the other half, below which a gain is confirmed only if it comes out large by chance, or is."""
 
 
 def confirmed_lines(outcome: Outcome) -> Iterator[str]:
     """What the other half says."""
     best, gain = outcome.race.best, outcome.confirmed
-    # Nothing was confirmed: no change gained, or there was nothing to gain.
     if best is None or gain is None:
-        tried = outcome.race.gains or outcome.race.unusable
-        if tried:
-            yield "nothing helped"
-        elif errors_of(outcome.as_it_was) is None:
-            yield "nothing to improve: all damage is detected"
-        else:
-            yield "nothing to improve: no text is on the wrong side of the mark"
+        yield _why_nothing(outcome)
         return
 
     label = change_of(best).label
-    sentence = f"{label}, on the other {outcome.n[1]} texts: {_points(gain)}, {_p(gain.p_better)}"
-    yield f"{sentence}: it helps" if gain.helps else f"{sentence}: not shown to help"
+    verdict = "it helps" if gain.helps else "not shown to help"
+    yield f"{label}, on the other {outcome.n[1]} texts: {_points(gain)}, {_p(gain.p_better)}: {verdict}"
     errors = errors_words([judge.result for judge in outcome.judges])
     if errors is not None:
         yield f"there {errors}"
@@ -91,8 +84,17 @@ def confirmed_lines(outcome: Outcome) -> Iterator[str]:
     if not gain.helps:
         yield "nothing helped"
     elif outcome.alarms:
-        names = ", ".join(map(variant_name, outcome.alarms))
+        names = ", ".join(variant_name(each) for each in outcome.alarms)
         yield f"but it also lowers scores for harmless edits: {names}"
+
+
+def _why_nothing(outcome: Outcome) -> str:
+    """Why no change was confirmed: none gained anything, or there was nothing to gain."""
+    if outcome.race.gains or outcome.race.unusable:
+        return "nothing helped"
+    if errors_of(outcome.as_it_was) is None:
+        return "nothing to improve: all damage is detected"
+    return "nothing to improve: no text is on the wrong side of the mark"
 
 
 def errors_words(judges: Sequence[Result]) -> str | None:
@@ -108,16 +110,19 @@ def errors_words(judges: Sequence[Result]) -> str | None:
         passing.append(at_mark(*mean))
         failing.append(at_mark(mark.fails.share, mark.fails.most))
         marks.append(mark.mark)
-    # A wider scale has another mark: "7 and 70". The new judge stands first: "35% instead of 59%".
-    mark_words = " and ".join(dict.fromkeys(marks))
-    damaged, good = (" instead of ".join(reversed(shares)) for shares in (passing, failing))
+    mark_words = " and ".join(dict.fromkeys(marks))  # a wider scale has another mark: "7 and 70"
+    # The new judge stands first: "35% instead of 59%".
+    damaged = " instead of ".join(reversed(passing))
+    good = " instead of ".join(reversed(failing))
     return f"at your mark of {mark_words}, {damaged} of damaged texts pass and {good} of good ones fail"
 
 
 def _points(gain: Gain) -> str:
-    low, high = round(100 * gain.low), round(100 * gain.high)  # whole numbers have no -0
+    # Rounded to whole numbers, as f"{-0.2:.0f}" is "-0".
+    low, high = round(100 * gain.low), round(100 * gain.high)
     points = round(100 * gain.difference)
-    return f"{points:+d} points ({low} to {high})" if points else f"0 points ({low} to {high})"
+    sign = "+" if points > 0 else ""
+    return f"{sign}{points} points ({low} to {high})"
 
 
 def _p(p: float) -> str:

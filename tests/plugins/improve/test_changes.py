@@ -1,5 +1,6 @@
 """What a change makes of a user's own prompt, and where it is left out."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -137,3 +138,10 @@ def test_a_change_that_names_faults_names_those_that_are_missed_and_is_tried_for
     with pytest.raises(Unusable, match="misses no kind of damage that it is for"):
         prompt().changed(CHANGES["check-facts"], ["random_typos", "my_own_kind"])
     assert prompt().changed(CHANGES["samples"], []).protocol.samples == 5
+
+
+def test_a_mark_that_is_a_label_is_no_number_to_widen() -> None:
+    labels = own_metric("fine", None, ["fail", "pass"])
+    marked = replace(prompt("{output}\nfail or pass?", labels), pass_mark={"": "pass"})
+    with pytest.raises(Unusable, match="answers are words"):
+        marked.changed(CHANGES["wider-scale"], MISSED)
