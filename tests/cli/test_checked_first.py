@@ -42,8 +42,8 @@ def ask(dhp: Run, url: str | None, *more: str) -> Outcome:
 def test_no_server_no_key_and_no_folder(dhp: Run, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for url, more, message in (
-        (DEAD, (), f"openai/x: no server answers at {DEAD}"),
-        ("http://nosuch.invalid/v1", (), "no server answers at http://nosuch.invalid/v1"),
+        (DEAD, (), DEAD),
+        ("http://nosuch.invalid/v1", (), "http://nosuch.invalid/v1"),
         (None, (), "openai/x: OPENAI_API_KEY is not set"),
         (DEAD, ("--out", "file/x"), "--out file/x: cannot be written"),
     ):
@@ -63,16 +63,15 @@ def test_a_refused_key(dhp: Run, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("OPENAI_API_KEY", "sk-wrong-key-0123456789")
         wrong = ask(dhp, url)
         assert stats(url)["calls"] == 0, "looking costs no call"
-    assert without.err == f"dhp: openai/x: {url} refuses calls without a key; set OPENAI_API_KEY (HTTP 401)\n"
-    assert wrong.err == f"dhp: openai/x: {url} refuses the key in OPENAI_API_KEY (HTTP 401)\n"
-    assert (without.code, wrong.code) == (2, 2)
+    for done in (without, wrong):
+        assert (done.code, done.err.count("\n"), "OPENAI_API_KEY" in done.err) == (2, 1, True), done.err
 
 
 @pytest.mark.usefixtures("no_texts")
 def test_a_perturb_model_that_is_not_there(dhp: Run) -> None:
     task = ("--task", "summarization", "--perturb-model", "openai/y", "--base-url", DEAD)
     done = dhp("perturb", "--dataset", "tickets.csv", *FIELDS, *task, "--out", "texts.jsonl")
-    assert (done.code, done.err) == (2, f"dhp: openai/y: no server answers at {DEAD} ({REFUSED})\n")
+    assert (done.code, done.err.count("\n"), DEAD in done.err) == (2, 1, True), done.err
 
 
 @pytest.mark.slow
@@ -83,4 +82,4 @@ def test_what_is_stored_needs_no_server_and_a_server_no_list_of_models(dhp: Run)
     other = ask(dhp, url, "--out", "r", "--samples", "2")
     assert (first.code, again.code) == (0, 0), first.err + again.err
     assert json.loads(first.out)["variants"] == json.loads(again.out)["variants"]
-    assert "r: --samples of 'prompt' changed since the run there; give this run another --out" in other.err
+    assert "r: --samples of 'prompt'" in other.err

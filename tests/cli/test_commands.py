@@ -51,7 +51,7 @@ def test_twice_the_same_and_a_different_seed(dhp: Run) -> None:
     assert dhp(f"{command} --out a").code == 0, "the same run may write to its folder again"
     different = dhp(f"{command} --seed 1 --out a")
     assert different.code == 2
-    assert "a: holds a different run (seed differ); choose another folder" in different.err
+    assert "(seed differ)" in different.err
 
 
 @pytest.mark.slow
@@ -152,7 +152,7 @@ def test_prepare_then_run_a_published_dataset(dhp: Run) -> None:
     write_stories(6)
     before = dhp(f"{run} story_cloze")
     assert before.code == 2
-    assert "story_cloze is not prepared yet: dhp data prepare story_cloze --data FILE" in before.err
+    assert "dhp data prepare story_cloze --data FILE" in before.err
     prepared = dhp("data prepare story_cloze --data cloze.csv")
     assert "6 eligible examples" in prepared.out
     assert "note: the benchmark takes 100; runs take these 6" in prepared.out
@@ -161,7 +161,7 @@ def test_prepare_then_run_a_published_dataset(dhp: Run) -> None:
     assert fewer.err.count("6 examples qualify, the benchmark takes 100; its figures are of these 6") == 1
     every = dhp(f"{run} all --n 6 --out all")
     assert every.code == 0
-    assert "dhp: left out of 'all': summeval is not prepared yet: dhp data prepare summeval" in every.err
+    assert "dhp: left out of 'all': summeval " in every.err
     assert dhp(f"{run} story_cloze --data cloze.csv --n 6").code == 0
     assert "n = 6" in dhp("show story_cloze").out
 

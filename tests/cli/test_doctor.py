@@ -266,7 +266,6 @@ def test_a_name_from_a_server_steers_no_terminal(dhp: Run) -> None:
 def test_an_address_that_is_none_is_bad_usage(dhp: Run, url: str) -> None:
     done = dhp("doctor", "--base-url", url)
     assert (done.code, done.out) == (2, "")
-    assert "must have the form http://HOST:PORT/v1" in done.err
     assert "secret" not in done.err
 
 

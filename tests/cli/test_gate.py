@@ -162,7 +162,7 @@ def test_missing_scores_fail_a_gate(
 def test_scores_that_go_missing_on_damage_are_the_first_doubt(dhp: Run, tmp_path: Path) -> None:
     results = library.analyze(table(lost=0.75))
     outcome = library.gate(results, min_detection=60)
-    assert "degraded texts and originals lack scores at different rates" in outcome.doubts[0]
+    assert "typos, major (75% and 0%)" in outcome.doubts[0]
     words = "75.0 % of typos, minor (originals 0.0 %), more than 10 % in 2 of 3 kinds of text"
     assert words in outcome.sentence
     assert next(iter(outcome.checks)) == "max-missing"

@@ -110,4 +110,4 @@ def test_a_set_that_is_not_prepared_is_shown_without_its_texts(dhp: Run) -> None
         assert shown.code == 0
         text = " ".join(shown.out.split())
         assert why in text
-        assert f"{name} is not prepared yet: dhp data prepare {name}" in text
+        assert f"dhp data prepare {name}" in text

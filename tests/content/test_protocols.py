@@ -167,7 +167,6 @@ def test_override_changes_what_is_given() -> None:
     ("changes", "message"),
     [
         ({"samples": 0}, "samples 0: must be 1 or more"),
-        ({"extraction": "prob"}, "allowed: samples 1, not 5"),
         ({"sampels": 2}, "sampels: unknown key; did you mean 'samples'"),
         ({"language": "de"}, "language 'de': unknown; allowed: en, zh"),
     ],

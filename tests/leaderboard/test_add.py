@@ -54,7 +54,7 @@ def test_untouched_results_are_taken_in(runs: Path, tmp_path: Path) -> None:
             lambda r: r["variants"].pop(),
             "lacks the variant 'rewriting_insertion.major', which was rated",
         ),
-        (lambda r: r.update(model="mock/other"), "no ratings of model 'mock/other'"),
+        (lambda r: r.update(model="mock/other"), "model 'mock/other'"),
         (lambda r: (signed(r, "n", "100"), r.update(n=100)), "n is 100, but 24 follows"),
         (lambda r: r.update(warnings=["it cheats"]), "warnings is"),
         (lambda r: r.update(failures={"made up": 1}), "failures.made up is 1, but None"),
@@ -63,7 +63,7 @@ def test_untouched_results_are_taken_in(runs: Path, tmp_path: Path) -> None:
         (lambda r: r.update(left_out=["random_typos.minor"]), "left_out is"),
         (lambda r: r.update(levels="none"), "levels is none, but suite"),
         (lambda r: r["detection"].update(avg=0.99), "detection.avg is 0.99"),
-        (lambda r: r["variants"][0].update(verdict="missed"), "its own figures deny the verdict 'missed'"),
+        (lambda r: r["variants"][0].update(verdict="missed"), "verdict 'missed'"),
         (
             lambda r: r["variants"][0].update(verdict="faint"),
             "variants.random_deletions.minor.verdict is faint",
@@ -242,7 +242,7 @@ def test_what_makes_figures_doubtful_cannot_be_taken_away(tmp_path: Path, field:
     file.write_text(json.dumps(result | {field: type(result[field])() if field != "missing_mass" else None}))
     table = pd.read_parquet(run / "ratings.parquet")
     table.to_csv(tmp_path / "all.csv", index=False)
-    with pytest.raises(InputError, match=f"{field}.* is .*follows from the ratings"):
+    with pytest.raises(InputError, match=f"{field}.* is "):
         add_results(file, tmp_path / "board", ratings=tmp_path / "all.csv")
     table.drop(columns=["raw", "rule", "missing_mass"]).to_csv(tmp_path / "few.csv", index=False)
     assert add_results(run / "results.json", tmp_path / "board", ratings=tmp_path / "few.csv")
@@ -257,7 +257,7 @@ def test_the_wording_of_a_warning_shuts_out_no_run_of_ones_own(runs: Path, tmp_p
     assert len(read_entries([run])) == len(results)
     reworded[0]["variants"][0]["verdict"] = "faint"
     (run / "results.json").write_text(json.dumps(reworded))
-    with pytest.raises(InputError, match=r"verdict is faint, but \w+ follows from the ratings"):
+    with pytest.raises(InputError, match="verdict is faint"):
         read_entries([run])
 
 
@@ -272,7 +272,7 @@ def test_variants_that_were_left_out_must_be_named(runs: Path, tmp_path: Path) -
         if taken:
             assert add_results(tmp_path / "r.json", tmp_path / "board", ratings=tmp_path / "r.csv")
         else:
-            with pytest.raises(InputError, match=r"left_out is .* follows from the ratings"):
+            with pytest.raises(InputError, match="left_out is"):
                 add_results(tmp_path / "r.json", tmp_path / "board", ratings=tmp_path / "r.csv")
 
 

@@ -61,7 +61,7 @@ def test_the_newer_run_counts_and_the_command_goes_on(dhp: Run, run: Path, tmp_p
     done = dhp("leaderboard", run, "newer.json")
     assert done.code == 0
     assert done.err.count("\n") == 1
-    assert "dhp: two runs of model 'mock/noisy'" in done.err
+    assert "dhp: two runs" in done.err
     (table,) = json.loads((tmp_path / "site" / "leaderboard.json").read_text())["tables"]
     assert [row["created"] for row in table["rows"]] == [later]
 

@@ -77,7 +77,7 @@ def test_a_real_server_is_judged(
         cwd=tmp_path,
     )
     assert done.returncode == 2
-    assert "gives no log-probabilities; allowed: --extraction parse, or prob-or-parse" in done.stderr
+    assert "log-probabilities" in done.stderr
     assert len(done.stderr.strip().splitlines()) <= 2
 
 
@@ -156,9 +156,7 @@ def test_a_dry_run_measures_a_model_in_process(tiny_model: Path, tmp_path: Path)
 def test_a_text_that_is_too_long_is_named_and_nothing_is_cut(tiny_model: Path, tmp_path: Path) -> None:
     rows = [{"id": "long", "source": "word " * 5000, "output": "A short text. It says little."}]
     (tmp_path / "long.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    with pytest.raises(
-        InputError, match=r"(\d+) of \1 prompts do not fit \(a prompt of \d+ tokens and an answer of up to"
-    ):
+    with pytest.raises(InputError, match=r"(\d+) of \1 prompts .*a prompt of \d+ tokens"):
         dhp.run(f"hf/{tiny_model}", tmp_path / "long.jsonl", task="summarization", settings=asking(tmp_path))
 
 

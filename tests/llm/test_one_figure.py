@@ -71,6 +71,6 @@ def test_a_real_model_gives_one_figure_on_both(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_probability_off_the_scale_is_warned_of() -> None:
     (result,) = dhp.run("baseline/constant", "mini/story_cloze", n=5)
-    said = "Check the form of its answers: 80% of the probability fell on no score."
-    assert said in warnings([replace(result, missing_mass=0.8)])
-    assert said not in warnings([replace(result, missing_mass=0.5)])
+    said = "80% of the probability"
+    assert any(said in each for each in warnings([replace(result, missing_mass=0.8)]))
+    assert not any("probability" in each for each in warnings([replace(result, missing_mass=0.5)]))

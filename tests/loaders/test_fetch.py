@@ -109,7 +109,7 @@ def test_several_files_give_the_folder(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     urls = {f"{n}.jsonl": server.serve(n, lines(answer(n, 160))) for n in ("b", "a")}
     given = card("answer_equivalence", urls)
-    with pytest.raises(InputError, match="is not prepared yet: dhp data prepare answer_equivalence"):
+    with pytest.raises(InputError, match="dhp data prepare answer_equivalence"):
         load_prepared(given)
     prepare(given, None)
     found = load_prepared(given)

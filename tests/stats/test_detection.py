@@ -215,7 +215,7 @@ def test_rows_without_weights_are_equal() -> None:
     [(np.zeros((2, 2)), ["a"]), (np.full((2, 1, 1), math.inf), ["a"]), (np.zeros((2, 1, 1)), ["a", "b"])],
 )
 def test_bad_input(x: Floats, levels: list[str]) -> None:
-    with pytest.raises(ValueError, match=r"differences must have shape|levels must be 1 names"):
+    with pytest.raises(ValueError, match=r"differences|levels must be 1 names"):
         detection(x, levels)
 
 

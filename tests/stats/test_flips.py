@@ -97,5 +97,5 @@ def test_sizes_add_to_signs() -> None:
     [(np.zeros((2, 2)), None), (np.full((2, 1, 1), math.inf), None), (np.ones((2, 1, 1)), [0])],
 )
 def test_bad_input(x: Floats, clusters: list[int] | None) -> None:
-    with pytest.raises(ValueError, match=r"differences must have shape|clusters must be"):
+    with pytest.raises(ValueError, match=r"differences|clusters"):
         flip_log_p(x, clusters)

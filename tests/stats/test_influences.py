@@ -138,7 +138,7 @@ def test_one_cluster_has_no_interval() -> None:
 
 @pytest.mark.parametrize("level", [0.0, 1.0, -1.0])
 def test_levels_must_be_shares(level: float) -> None:
-    with pytest.raises(ValueError, match="level must be between 0 and 1"):
+    with pytest.raises(ValueError, match="level"):
         wilson_interval(of_mean([0.0, 1.0]), level=level)
 
 

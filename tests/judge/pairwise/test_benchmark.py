@@ -225,11 +225,5 @@ def test_a_judge_that_compares_is_handed_over_like_any_other(tmp_path: Path) -> 
 def test_comparisons_that_cannot_be_read_stop_the_run_with_a_remedy(tmp_path: Path) -> None:
     with scripted_server(lambda call: reply("Well.")) as server:
         settings = dhp.ModelSettings(base_url=f"{server.url}/v1", cache=tmp_path)
-        with pytest.raises(Unreadable, match=r'one of them is ".*Well\..*remedy: an answer that'):
+        with pytest.raises(Unreadable, match=r"Well\..*remedy"):
             dhp.run("openai/m", "mini/story_cloze", protocol="choose", settings=settings)
-
-
-def test_sign_flip_is_refused_for_ratings_of_other_kinds() -> None:
-    analysis = dhp.AnalysisConfig(statistics="sign-flip")
-    with pytest.raises(InputError, match="'sign-flip' is for verdicts on pairs"):
-        dhp.run("mock/noisy?step=0", "mini/story_cloze", metrics=["coherence"], analysis=analysis)

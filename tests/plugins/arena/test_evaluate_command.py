@@ -216,8 +216,7 @@ def test_unread_answers_stop_the_evaluation(dhp: Run, files: tuple[str, ...]) ->
     with stub_server("--say", "tests.plugins.arena.test_evaluate_command:no_score") as url:
         done = dhp("evaluate", *files, *server(url), "--concurrency", "4")
         assert done.code == 3
-        said = "on category 'chat': stopped, as none of the first 40 answers can be read"
-        assert said in " ".join(done.err.split())
+        assert "on category 'chat': stopped" in " ".join(done.err.split())
         assert stats(url)["calls"] < 100
         assert dhp("evaluate", *files, *server(url), "--keep-going").code == 0
         assert stats(url)["calls"] == 406

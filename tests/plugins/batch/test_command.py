@@ -38,7 +38,7 @@ def test_texts_first_then_ratings(dhp: Run, tmp_path: Path) -> None:
             break
         assert done.code == 3, done.err
     assert done.code == 0
-    assert "needs 5 examples or more for a verdict" in done.out
+    assert "needs 5 examples" in done.out
     counts = json.loads((tmp_path / "out" / "results.json").read_text())["ratings"]
     assert counts["asked"] == counts["scored"] > 0
     assert not (tmp_path / f"{number + 1}.jsonl").exists(), "nothing lacked"
@@ -181,7 +181,8 @@ def test_a_battle_comes_by_batches(dhp: Run, tmp_path: Path) -> None:
 def test_batches_are_for_language_models(dhp: Run, way: str, option: str, asks_none: str) -> None:
     done = dhp(f"{way} {option}")
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith(f"dhp: {option.split()[0]}: is for language models, and {asks_none}")
+    assert done.err.startswith(f"dhp: {option.split()[0]}: ")
+    assert asks_none in done.err
 
 
 @pytest.mark.slow

@@ -234,9 +234,9 @@ def test_entries_without_names_are_left_out_up_to_a_tenth(
     entries = [graded({"example": str(n // 2), "variant": TEXTS[n % 2][1]}, 0.5) for n in range(20)]
     path = written(tmp_path / "r.json", promptfoo([*entries, graded({"example": "1"}, 0.9)]))
     assert len({key[:2] for key in ratings(path)}) == 20
-    assert "1 of 21 rows are left out: without variant (entry 21)" in caplog.text
+    assert "without variant (entry 21)" in caplog.text
     path = written(tmp_path / "r.json", promptfoo([*entries, *[graded({"example": "1"}, 0.9)] * 3]))
-    with pytest.raises(InputError, match="3 of 23 rows cannot be used: without variant"):
+    with pytest.raises(InputError, match=r"3 of 23 rows .*without variant"):
         ratings(path)
 
 

@@ -57,7 +57,7 @@ def test_shares_are_corrected_and_covered() -> None:
 
 
 def test_faults() -> None:
-    with pytest.raises(InputError, match=r"no metric of judge 'judge' \(fluency\); allowed: tone"):
+    with pytest.raises(InputError, match=r"'judge' \(fluency\); allowed: tone"):
         corrected_means(table(LENIENT), table(TRUTH, metric="tone"))
     with pytest.raises(InputError, match="no text of judge 'judge' has a human score of 'fluency'"):
         corrected_means(table(LENIENT), table(TRUTH).assign(source=lambda t: "x" + t["source"]))

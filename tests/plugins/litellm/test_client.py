@@ -50,9 +50,7 @@ def test_passing_faults_are_tried_again(litellm: None) -> None:
     assert not [text for texts in found.values() for text in texts if text.startswith("!")]
 
 
-@pytest.mark.parametrize(
-    ("mode", "message"), [("wrong-key", "refuses"), ("no-model", "does not know the model")]
-)
+@pytest.mark.parametrize(("mode", "message"), [("wrong-key", "refuses"), ("no-model", "does not know")])
 def test_what_no_call_can_do_ends_the_run(litellm: None, mode: str, message: str) -> None:
     with stub_server("--mode", mode) as url, pytest.raises(InputError, match=message) as fault:
         answered(model("litellm/openai/stub", url), list(requests(3)))

@@ -317,7 +317,7 @@ def test_a_worker_without_a_package_is_told(tmp_path: Path, monkeypatch: pytest.
     score.__module__, score.__qualname__ = "only_here", "score"
     package.score = score
     monkeypatch.setitem(sys.modules, "only_here", package)
-    with pytest.raises(InputError, match=r"a worker has no package 'only_here'; install on every machine"):
+    with pytest.raises(InputError, match="no package 'only_here'"):
         dhp.run(
             score,
             "mini/summeval",
