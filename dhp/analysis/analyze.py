@@ -22,7 +22,7 @@ from dhp.analysis.mark_sweep import mark_sweep
 from dhp.analysis.marks import PassMark, marks_in_words
 from dhp.analysis.merged_ratings import ratings_of_file
 from dhp.analysis.passing import AtMark, pass_shares
-from dhp.analysis.ratings import RatingsArray, split_ratings, without_score
+from dhp.analysis.ratings import RatingsArray, without_score
 from dhp.analysis.reasons import reasons_of
 from dhp.analysis.results import (
     DoseResponse,
@@ -33,6 +33,7 @@ from dhp.analysis.results import (
     RunDetection,
     VariantResult,
 )
+from dhp.analysis.split_ratings import split_ratings
 from dhp.content.catalog import read_suite, read_task
 from dhp.core.errors import InputError, listed
 from dhp.core.options import near_keywords

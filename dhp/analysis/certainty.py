@@ -1,4 +1,10 @@
-"""How sure a judge is and how right at the user's mark, and what is left if a person sees texts near it."""
+"""How sure a judge is and how right at the user's mark, and what is left if a person sees texts near it.
+
+`_likelihoods` finds, for each metric with a mark, the probability with which each text passes: from
+probabilities of the scores, from a column of the ratings, or from repeated samples. `certainty_of` sets these
+beside the verdicts. `asking_of` orders texts by how near they lie to the mark, and says what goes wrong if
+the nearest go to a person. Arrays of texts have the originals first, then the variants.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from dhp.analysis.passing import PassShare, share_of
+from dhp.analysis.record_values import STRICT
 from dhp.content.catalog import changes_content
 from dhp.core.rating_forms import CONFIDENCE
 from dhp.core.records import parse_variant
@@ -24,9 +31,11 @@ if TYPE_CHECKING:
 
 SHARES = (0.0, 0.05, 0.1, 0.2, 0.5)
 """Shares of the texts that go to a person, of which each is told."""
-_STRICT: Mapping[str, str | bool] = {"extra": "forbid", "allow_inf_nan": False}
 _SURE = 0.9
+"""Probability above which a judge is sure; chosen."""
 _FEWEST_CLUSTERS = 20
+"""Clusters below which nothing is said of asking a person; chosen: the cut is found on one half of them
+and used on the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +46,7 @@ class Certainty:
     change what a text says.
     """
 
-    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = _STRICT
+    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
 
     source: str
     """Where its probabilities come from: `probabilities`, `column` or `samples`."""
@@ -57,7 +66,7 @@ class Certainty:
 class Asking:
     """What is left if the texts nearest to the mark go to a person, who is right."""
 
-    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = _STRICT
+    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
 
     of_all: tuple[Asked, ...]
     """Asked about any text."""
@@ -75,40 +84,54 @@ def certainty_of(
 ) -> Certainty | None:
     """None if the judge gives no probabilities for a metric with a mark, or no kind changes content."""
     kinds = [name for name in variants if _is_content(ratings, name)]
-    each = [_likelihoods(ratings, metric, mark, scales) for metric, mark in marks.items()]
-    by_metric = [likely for _, likely in each if likely is not None]
-    if len(by_metric) < len(each) or not kinds:
+    if not kinds:
         return None
-    verdicts = passes(np.moveaxis(ratings.means, 1, 2), _row_of_marks(ratings, marks))
-    likely, rows = _of_all(by_metric, verdicts), [1 + ratings.variants.index(name) for name in kinds]
-    good, bad = likely[0], likely[rows].T
-    figures = sureness(good, bad, verdicts[0], verdicts[rows].T, ratings.clusters)
+    by_metric: list[Floats] = []
+    sources: list[str] = []
+    for metric, mark in marks.items():
+        source, of_metric = _likelihoods(ratings, metric, mark, scales)
+        if of_metric is None:
+            return None
+        sources.append(source)
+        by_metric.append(of_metric)
+    verdicts = passes(np.moveaxis(ratings.means, 1, 2), _mark_of_each(ratings, marks))
+    likely = _by_all_metrics(by_metric, verdicts)
+    rows = [ratings.row(name) for name in kinds]
+    originals, copies = likely[0], likely[rows].T
+    figures = sureness(originals, copies, verdicts[0], verdicts[rows].T, ratings.clusters)
     if figures is None:
         return None
+    sure_damaged: dict[str, PassShare] = {}
+    for name, row in zip(kinds, rows, strict=True):
+        tail = _sure_share(likely[row], ratings)
+        if tail is not None:
+            sure_damaged[name] = tail
+    # Of several metrics only limits of the probability are known, and no figure of calibration follows.
     several = len(marks) > 1
-    tails = {name: _tail(likely[row], ratings) for name, row in zip(kinds, rows, strict=True)}
     return Certainty(
-        each[0][0],
-        replace(figures, brier=None) if several else figures,
-        () if several else tuple(diagram(good, bad)),
-        {name: tail for name, tail in tails.items() if tail is not None},
-        _tail(1 - good, ratings),
-        several,
+        source=sources[0],
+        verdicts=replace(figures, brier=None) if several else figures,
+        bins=() if several else tuple(diagram(originals, copies)),
+        sure_damaged=sure_damaged,
+        sure_fails=_sure_share(1 - originals, ratings),
+        at_least=several,
     )
 
 
-def _of_all(by_metric: Sequence[Floats], verdicts: Floats) -> Floats:
-    """Probability of passing by all metrics, shape (1 + variants, examples): that least sure of the verdict.
+def _by_all_metrics(by_metric: Sequence[Floats], verdicts: Floats) -> Floats:
+    """Probability of passing by all metrics, shape (1 + variants, examples).
 
     It is at most that of the metric by which the text passes least likely, and at least 1 less all that the
-    metrics lack of 1, whatever they have to do with each other (Fréchet 1935).
+    metrics lack of 1, whatever they have to do with each other (Fréchet 1935). Of these limits the one that
+    is less sure of the verdict counts: the lower one for a text that passes, else the upper one.
     """
     likely = np.array(by_metric)
-    least = np.maximum(likely.sum(axis=0) - (len(likely) - 1), 0)
-    return np.asarray(np.where(verdicts == 1, least, likely.min(axis=0)))
+    lower = np.maximum(likely.sum(axis=0) - (len(likely) - 1), 0)
+    upper = likely.min(axis=0)
+    return np.asarray(np.where(verdicts == 1, lower, upper))
 
 
-def _row_of_marks(ratings: "RatingsArray", marks: Mapping[str, float]) -> Floats:
+def _mark_of_each(ratings: "RatingsArray", marks: Mapping[str, float]) -> Floats:
     """The mark of each metric, NaN without one."""
     return np.array([marks.get(metric, np.nan) for metric in ratings.metrics])
 
@@ -127,30 +150,27 @@ def asking_of(
     kinds = [name for name in variants if _is_content(ratings, name)]
     if not kinds:
         return None
-    rows = [0, *(1 + ratings.variants.index(name) for name in kinds)]
-    row = _row_of_marks(ratings, marks)
+    rows = [0] + [ratings.row(name) for name in kinds]
     scores = np.moveaxis(ratings.means[rows], 1, 2)  # (texts of an example, examples, metrics)
-    outcomes = passes(scores, row).T
-    near = _distance(ratings, rows, scores, row, marks, scales).T
+    outcomes = passes(scores, _mark_of_each(ratings, marks)).T  # (examples, texts of an example)
+    near = _distance(ratings, rows, scores, marks, scales).T
     usable = ~np.isnan(outcomes[:, 0]) & ~np.isnan(outcomes[:, 1:]).all(axis=1)
-    clusters = None if ratings.clusters is None else ratings.clusters[usable]
-    if usable.sum() < FEWEST or (clusters is not None and len(np.unique(clusters)) < _FEWEST_CLUSTERS):
+    if usable.sum() < FEWEST:
         return None
-    of_all, of_passing = (
-        asked_curve(
-            near[usable],
-            outcomes[usable],
-            SHARES,
-            np.random.default_rng(int.from_bytes(key_digest(ratings.digest, "asking"))),
-            clusters,
-            only_passing=only_passing,
-        )
-        for only_passing in (False, True)
-    )
-    return Asking(tuple(of_all), tuple(of_passing), int(usable.sum()))
+    clusters = None if ratings.clusters is None else ratings.clusters[usable]
+    if clusters is not None and len(np.unique(clusters)) < _FEWEST_CLUSTERS:
+        return None
+    curves = []
+    for only_passing in (False, True):
+        # The same seed for both: they differ by the question alone, not by the halves that are drawn.
+        rng = np.random.default_rng(int.from_bytes(key_digest(ratings.digest, "asking")))
+        curve = asked_curve(near[usable], outcomes[usable], SHARES, rng, clusters, only_passing=only_passing)
+        curves.append(tuple(curve))
+    return Asking(of_all=curves[0], of_passing=curves[1], n=int(usable.sum()))
 
 
 def _is_content(ratings: "RatingsArray", variant: str) -> bool:
+    """Whether a kind of damage was rated and changes what a text says."""
     return variant in ratings.variants and changes_content(parse_variant(variant).perturber)
 
 
@@ -158,41 +178,53 @@ def _distance(
     ratings: "RatingsArray",
     rows: Sequence[int],
     scores: Floats,
-    row: Floats,
     marks: Mapping[str, float],
     scales: "Mapping[str, Scale]",
 ) -> Floats:
-    """How far texts are from the mark, shape (texts of an example, examples)."""
-    if len(marks) == 1:
+    """How far texts are from the mark, shape (texts of an example, examples).
+
+    `rows` are the places of these texts in the ratings, `scores` their scores of the shape
+    (texts of an example, examples, metrics).
+    """
+    if len(marks) == 1 and "probability" in ratings.stated:
         ((metric, mark),) = marks.items()
         source, likely = _likelihoods(ratings, metric, mark, scales)
-        if likely is not None and source == "column" and "probability" in ratings.stated:
+        if likely is not None and source == "column":
             return np.asarray(np.abs(likely[rows] - 0.5))
-    widths = [scales[m].max - scales[m].min if m in scales else 1.0 for m in ratings.metrics]
-    above = (scores - _between(scores, row)) / np.array(widths)
+    widths = np.ones(len(ratings.metrics))
+    for m, metric in enumerate(ratings.metrics):
+        if metric in scales:
+            widths[m] = scales[metric].max - scales[metric].min
+    lines = _middles(scores, _mark_of_each(ratings, marks))
+    above = (scores - lines) / widths
     known = ~np.isnan(above).all(axis=2)
-    lowest = np.where(known, np.min(np.where(np.isnan(above), np.inf, above), axis=2), np.nan)
-    return np.asarray(np.abs(lowest))
+    lowest = np.min(np.where(np.isnan(above), np.inf, above), axis=2)
+    return np.asarray(np.abs(np.where(known, lowest, np.nan)))
 
 
-def _between(scores: Floats, row: Floats) -> Floats:
-    """Of each mark the middle between the nearest scores on either side of it.
+def _middles(scores: Floats, mark_of_each: Floats) -> Floats:
+    """For each mark the middle between the nearest scores on either side of it.
 
-    Whole scores just at the mark would else be nearer to it than those just below, and texts that pass come
-    first whatever the judge knows.
+    A score that is exactly the mark would otherwise be nearer to it than any score below: texts that pass
+    would come first, whatever the judge knows. A mark with scores on one side only stays as it is.
     """
-    ends = []
-    for m, mark in enumerate(row):
+    middles = mark_of_each.copy()
+    for m, mark in enumerate(mark_of_each):
         known = scores[..., m][~np.isnan(scores[..., m])]
         up = known >= mark - 1e-9
-        ends.append((known[up].min() + known[~up].max()) / 2 if up.any() and not up.all() else mark)
-    return np.array(ends)
+        if up.any() and not up.all():
+            middles[m] = (known[up].min() + known[~up].max()) / 2
+    return middles
 
 
 def _likelihoods(
     ratings: "RatingsArray", metric: str, mark: float, scales: "Mapping[str, Scale]"
 ) -> tuple[str, Floats | None]:
-    """Where probabilities of passing come from, and those of each text, shape (1 + variants, examples)."""
+    """Where probabilities of passing come from, and those of each text, shape (1 + variants, examples).
+
+    The best source that there is: what the judge states of each score, then of passing, then of its verdict,
+    then the share of its samples that pass. `("", None)` without any.
+    """
     m = ratings.metrics.index(metric)
     if metric in ratings.shares and metric in scales:
         scale, shares = scales[metric], ratings.shares[metric]
@@ -203,19 +235,22 @@ def _likelihoods(
     if CONFIDENCE in ratings.stated:
         confidence = ratings.stated[CONFIDENCE][:, m]
         verdicts = passes(ratings.means[:, m, :, None], [mark])
-        return "column", np.where(verdicts == 1, confidence, 1 - confidence) + 0 * verdicts
+        likely = np.where(verdicts == 1, confidence, 1 - confidence)
+        return "column", likely + 0 * verdicts  # NaN for a text without a verdict
     samples = ratings.samples.get(metric)
     if samples is None or samples.shape[1] < 2:
         return "", None
     outcomes = passes(samples[..., None], [mark])
     read = ~np.isnan(samples)
     of_text = np.where(read, outcomes, 0.0).sum(axis=1) / read.sum(axis=1)
-    likely = np.full(ratings.means[:, m].shape, np.nan)
-    likely[~np.isnan(ratings.means[:, m])] = of_text
+    means = ratings.means[:, m]
+    likely = np.full(means.shape, np.nan)
+    likely[~np.isnan(means)] = of_text  # `samples` has a row for each text with a score, in this order
     return "samples", likely
 
 
-def _tail(likely: Floats, ratings: "RatingsArray") -> PassShare | None:
-    """Share of texts with a probability above .9."""
+def _sure_share(likely: Floats, ratings: "RatingsArray") -> PassShare | None:
+    """Share of the texts with a probability above .9; None without any text."""
     above = np.where(np.isnan(likely), np.nan, (likely > _SURE).astype(np.float64))
-    return share_of(above, np.zeros(above.shape, dtype=np.bool_), ratings.clusters)
+    nobody_silent = np.zeros(above.shape, dtype=np.bool_)
+    return share_of(above, nobody_silent, ratings.clusters)

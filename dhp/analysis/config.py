@@ -1,12 +1,16 @@
-"""Configuration of an analysis: the options of the user, resolved for one task."""
+"""Configuration of an analysis: the options of the user, resolved for one task.
+
+`AnalysisConfig` holds what a user may say; its fields are options of the command line. `resolve` looks up the
+weights and puts the pass mark on the scales of the metrics, which makes a `ResolvedConfig`.
+"""
 
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
-from dhp.analysis.marks import PassMark, read_marks, resolved_marks
+from dhp.analysis.marks import PassMark, resolved_marks
 from dhp.core.checks import Checked
 from dhp.core.errors import InputError, suggest
 from dhp.core.options import option
@@ -16,11 +20,23 @@ if TYPE_CHECKING:
     from dhp.core.specs import Metric, Weights
     from dhp.stats.wilcoxon import Method
 
-T = TypeVar("T")
-
 Statistics = Literal["default", "paper", "sign-flip"]
 METHODS: "Mapping[str, Method]" = {"default": "exact", "paper": "scipy", "sign-flip": "sign-flip"}
 """Preset -> how each metric is tested."""
+
+
+def read_marks(typed: Sequence[str]) -> dict[str, str]:
+    """What `--pass-mark` was given: metric -> its mark; a mark for all metrics has an empty name."""
+    marks: dict[str, str] = {}
+    for each in typed:
+        metric, equals, mark = each.rpartition("=")
+        without_metric = equals != "" and metric == ""
+        # A mark for all metrics leaves nothing for another one to say.
+        mixed = len(marks) > 0 and (metric == "" or "" in marks)
+        if mark == "" or without_metric or metric in marks or mixed:
+            raise ValueError(f"'{each}': allowed: one mark for all metrics, e.g. 7, or METRIC=MARK for each")
+        marks[metric] = mark
+    return marks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +107,11 @@ class AnalysisConfig(Checked):
 
         name = self.weights
         if name is None:
+            name = DESIGN
             design = read_weights(DESIGN)
-            fits = all(set(design.row(task, p) or ()) == set(metrics) for p in perturbers)
-            name = DESIGN if fits else "uniform"
+            for perturber in perturbers:
+                if set(design.row(task, perturber) or ()) != set(metrics):
+                    name = "uniform"
         weights = read_weights(name)
         if task is None and len(weights.tasks) == 1:
             task = next(iter(weights.tasks))

@@ -1,4 +1,8 @@
-"""Both errors of a judge over all marks of its scale."""
+"""Both errors of a judge over all marks of its scale.
+
+Without a mark of the user, a result says what would pass and fail at each one. Scores are stored so that
+higher is better; marks are shown as users write them, on a scale where low is good the other way round.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from dhp.analysis.record_values import STRICT, finite
 from dhp.core.seeding import key_digest
 from dhp.core.specs import Metric, Scale
 from dhp.stats.arrays import Floats
@@ -14,19 +19,19 @@ from dhp.stats.pass_mark import sweep
 if TYPE_CHECKING:
     from dhp.analysis.ratings import RatingsArray
 
-
 _FEWEST_MARKS = 2
-
-
+"""With fewer there is nothing to choose."""
 _MOST_MARKS = 50
-"""Marks at which both shares are shown."""
+"""Marks at which both shares are shown; chosen: as many as a chart can tell apart."""
+_LONGEST_SCALE = 20
+"""Length of a scale of which each whole number is a mark; of a longer one only the scores that occur are."""
 
 
 @dataclass(frozen=True, slots=True)
 class MarkSweep:
     """What would pass and fail at each mark of a scale."""
 
-    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = {"extra": "forbid", "allow_inf_nan": False}
+    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
 
     marks: tuple[float, ...]
     """In rising order, as users write them; on a scale where low is good a text passes at or below a mark."""
@@ -49,12 +54,8 @@ def mark_sweep(
 ) -> MarkSweep | None:
     """Both shares over the marks of the scale; None if metrics have labels or different scales."""
     original, degraded = ratings.score_tables(variants)
-    of = {m.name: m for m in known}
-    metrics = [of.get(name) for name in ratings.metrics]
-    low_is_good = {bool(metric and metric.lower_is_better) for metric in metrics}
-    alike = len(low_is_good) == 1 == len({repr(scales.get(name)) for name in ratings.metrics})
-    labelled = any(metric and metric.labels for metric in metrics)
-    if not alike or labelled or not variants or np.isnan(original).all():
+    by_name = {metric.name: metric for metric in known}
+    if not variants or np.isnan(original).all() or not _on_one_scale(ratings.metrics, by_name, scales):
         return None
     scale = scales.get(ratings.metrics[0])
     marks = _candidates(original, degraded, scale)
@@ -64,30 +65,54 @@ def mark_sweep(
     passing, silent, best, elsewhere = sweep(
         original, degraded, marks, rng, ratings.clusters, ratings.unread_tables(variants)
     )
-    quiet = silent[best][~np.isnan(silent[best])]
-    turned = scale is not None and low_is_good == {True}
-    shown = [scale.min + scale.max - mark for mark in marks] if scale and turned else marks
-    order = slice(None, None, -1 if turned else 1)
+    # The first column is that of the originals, then the kinds; one of which no text was answered is NaN.
+    at_best = silent[best][~np.isnan(silent[best])]
+    no_score = (0.0, 0.0)
+    if at_best.size > 1:
+        no_score = (float(at_best[1:].mean()), float(at_best[0]))
+    first = by_name.get(ratings.metrics[0])
+    if scale is not None and first is not None and first.lower_is_better:
+        marks = [scale.min + scale.max - mark for mark in marks]
+        best_mark = marks[best]
+        marks.reverse()
+        passing, silent = passing[::-1], silent[::-1]
+    else:
+        best_mark = marks[best]
     return MarkSweep(
-        marks=tuple(shown[order]),
-        fails=_defined(np.round(1 - passing[order, 0] - silent[order, 0], 12)),
-        passes={name: _defined(passing[order, 1 + v]) for v, name in enumerate(variants)},
-        best=shown[best],
+        marks=tuple(marks),
+        fails=_finite(np.round(1 - passing[:, 0] - silent[:, 0], 12)),
+        passes={name: _finite(passing[:, 1 + v]) for v, name in enumerate(variants)},
+        best=best_mark,
         elsewhere=None if np.isnan(elsewhere).any() else elsewhere,
-        no_score=(float(quiet[1:].mean()), float(quiet[0])) if quiet.size > 1 else (0.0, 0.0),
+        no_score=no_score,
     )
 
 
-def _defined(shares: Floats) -> tuple[float | None, ...]:
-    return tuple(None if np.isnan(share) else share for share in shares.tolist())
+def _on_one_scale(metrics: Sequence[str], known: Mapping[str, Metric], scales: Mapping[str, Scale]) -> bool:
+    """Whether one mark means the same by all metrics: none has labels, and their scales are alike."""
+    kinds: set[tuple[bool, str]] = set()
+    for name in metrics:
+        metric = known.get(name)
+        if metric is not None and metric.labels:
+            return False
+        low_is_good = metric is not None and metric.lower_is_better
+        kinds.add((low_is_good, repr(scales.get(name))))
+    return len(kinds) == 1
+
+
+def _finite(shares: Floats) -> tuple[float | None, ...]:
+    return tuple(finite(share) for share in shares)
 
 
 def _candidates(original: Floats, degraded: Floats, scale: Scale | None) -> list[float]:
     """The whole numbers of a short scale; else the scores themselves, or some of them."""
-    if scale and float(scale.min).is_integer() and scale.max - scale.min in range(1, 21):
-        return [scale.min + step for step in range(int(scale.max - scale.min) + 1)]
+    if scale is not None and float(scale.min).is_integer():
+        length = scale.max - scale.min
+        if length in range(1, _LONGEST_SCALE + 1):  # a whole number, too
+            return [scale.min + step for step in range(int(length) + 1)]
     scores = np.concatenate([original.ravel(), degraded.ravel()])
     different = np.unique(scores[~np.isnan(scores)])
     if len(different) > _MOST_MARKS:
-        different = different[np.linspace(0, len(different) - 1, _MOST_MARKS).round().astype(int)]
+        evenly = np.linspace(0, len(different) - 1, _MOST_MARKS).round().astype(int)
+        different = different[evenly]
     return [float(score) for score in different]

@@ -1,4 +1,8 @@
-"""The pass mark, the score from which a user lets a text through: as given, and as scores are stored."""
+"""The pass mark, the score from which a user lets a text through: as given, and as scores are stored.
+
+Users write a mark as they know it: a label, or a number of their own scale, on which low may be good. Scores
+are stored as numbers of which higher is better, and `resolved_marks` puts the mark on that scale.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,18 +16,8 @@ if TYPE_CHECKING:
 PassMark = float | int | str | Mapping[str, float | int | str] | None
 """One for all metrics, or by metric; a number of the metric's scale or one of its labels."""
 _MAJORITY = 0.5 + 1e-6
-"""A text passes by a label if more than half of its samples gave this one or a better one."""
-
-
-def read_marks(typed: Sequence[str]) -> dict[str, str]:
-    """What `--pass-mark` was given, as a mapping; the mark of all metrics has an empty name."""
-    marks: dict[str, str] = {}
-    for each in typed:
-        name, equals, mark = each.rpartition("=")
-        if not mark or (equals and not name) or name in marks or (marks and "" in {name, *marks}):
-            raise ValueError(f"'{each}': allowed: one mark for all metrics, e.g. 7, or METRIC=MARK for each")
-        marks[name] = mark
-    return marks
+"""Where the mark lies above the number of the label before: a text passes by a label if more than half of its
+samples gave this one or a better one. Just above a half, so that as many for as against are no majority."""
 
 
 def resolved_marks(
@@ -35,16 +29,20 @@ def resolved_marks(
     the task. Raises `InputError` for a mark that is not on a metric's scale, or not one of its labels.
     """
     by_name = {metric.name: metric for metric in known}
+    marks: dict[str, float] = {}
     if pass_mark is None:
-        pairs = [name for name in metrics if name in by_name and len(by_name[name].labels) == 2]
-        return dict.fromkeys(pairs, 1 + _MAJORITY)
+        for name in metrics:
+            if name in by_name and len(by_name[name].labels) == 2:
+                marks[name] = 1 + _MAJORITY  # the worse label is stored as 1, the better one as 2
+        return marks
     wanted = pass_mark if isinstance(pass_mark, Mapping) else {"": pass_mark}
-    marks = {}
     for name, mark in wanted.items():
         if name:
             one_of("metric", name, metrics, "`pass_mark`")
-        for metric in [name] if name else metrics:
-            marks[metric] = _stored(mark, metric, by_name.get(metric))
+            marks[name] = _stored(mark, name, by_name.get(name))
+        else:  # of all metrics
+            for metric in metrics:
+                marks[metric] = _stored(mark, metric, by_name.get(metric))
     return marks
 
 
@@ -74,4 +72,6 @@ def _stored(mark: float | int | str, name: str, metric: "Metric | None") -> floa
     if not math.isfinite(number) or (scale and not scale.min <= number <= scale.max):
         allowed = f"a number from {scale.min:g} to {scale.max:g}" if scale else "a number"
         raise InputError(f"`pass_mark` {mark}: is not on the scale of '{name}'; allowed: {allowed}")
-    return scale.min + scale.max - number if metric and metric.lower_is_better and scale else number
+    if metric is not None and metric.lower_is_better and scale is not None:
+        return scale.min + scale.max - number
+    return number

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dhp.analysis.ratings import RatingsArray, cluster_numbers, levels_of_pairs, split_ratings
+from dhp.analysis.ratings import RatingsArray
+from dhp.analysis.split_ratings import cluster_numbers, levels_of_pairs, split_ratings
 from dhp.core.errors import InputError
 from dhp.core.own_table import RatingsForm
 from dhp.core.ratings_table import in_parts, ratings_parts, read_ratings

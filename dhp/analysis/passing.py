@@ -1,4 +1,8 @@
-"""What passes at a pass mark: damaged texts that still pass, good texts that fail."""
+"""What passes at a pass mark: damaged texts that still pass, good texts that fail.
+
+`outcomes_at` says of each text whether it passes, and whether that is unknown because the judge gave it no
+score. `pass_shares` counts these by kind of damage, each share with its interval.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -7,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from dhp.analysis.record_values import STRICT
 from dhp.stats.arrays import Bools, Floats, Ints
 from dhp.stats.pass_mark import independent_texts, no_score, passes, share
 
@@ -18,7 +23,7 @@ if TYPE_CHECKING:
 class PassShare:
     """A share of texts, with its exact 95 % interval."""
 
-    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = {"extra": "forbid", "allow_inf_nan": False}
+    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
 
     share: float
     """In [0, 1]."""
@@ -47,7 +52,7 @@ class PassShare:
 class AtMark:
     """What passes and fails at the user's mark."""
 
-    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = {"extra": "forbid", "allow_inf_nan": False}
+    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
 
     mark: str
     """The mark as users write it: `7`, `pass`, `coherence 4, fluency 3`."""
@@ -64,10 +69,11 @@ class Outcomes:
     fails: Floats
     """Whether originals fail, shape (n,): 1, 0, or NaN if nobody knows."""
     fails_silent: Bools
-    """Whether that is so as the judge gave no score."""
+    """Whether nobody knows as the judge gave no score, shape (n,)."""
     passing: Floats
-    """Whether damaged texts pass, shape (n, V)."""
+    """Whether damaged texts pass, shape (n, V): 1, 0, or NaN."""
     passing_silent: Bools
+    """Whether nobody knows as the judge gave no score, shape (n, V)."""
 
     def counted(self, silent: float) -> tuple[Floats, Floats]:
         """`fails` and `passing` with this value for a text without a score."""
@@ -78,11 +84,15 @@ class Outcomes:
 
 
 def outcomes_at(ratings: "RatingsArray", variants: Sequence[str], marks: Mapping[str, float]) -> Outcomes:
-    """What becomes of each text at the marks of metrics, of which there is one at least."""
-    row = [marks.get(metric, np.nan) for metric in ratings.metrics]
-    (good, bad), (unread, bad_unread) = ratings.score_tables(variants), ratings.unread_tables(variants)
+    """On which side of the marks each text is; `marks` has one metric at least."""
+    mark_of_each = [marks.get(metric, np.nan) for metric in ratings.metrics]
+    originals, copies = ratings.score_tables(variants)
+    unread_originals, unread_copies = ratings.unread_tables(variants)
     return Outcomes(
-        1 - passes(good, row), no_score(good, unread, row), passes(bad, row), no_score(bad, bad_unread, row)
+        fails=1 - passes(originals, mark_of_each),
+        fails_silent=no_score(originals, unread_originals, mark_of_each),
+        passing=passes(copies, mark_of_each),
+        passing_silent=no_score(copies, unread_copies, mark_of_each),
     )
 
 
@@ -90,22 +100,32 @@ def pass_shares(
     ratings: "RatingsArray", variants: Sequence[str], marks: Mapping[str, float]
 ) -> tuple[PassShare | None, dict[str, PassShare | None]]:
     """Originals that fail, and of each variant the texts that pass; None if no text was answered."""
-    of = outcomes_at(ratings, variants, marks)
-    passing = {
-        name: share_of(of.passing[:, v], of.passing_silent[:, v], ratings.clusters)
-        for v, name in enumerate(variants)
-    }
-    return share_of(of.fails, of.fails_silent, ratings.clusters), passing
+    outcomes = outcomes_at(ratings, variants, marks)
+    fails = share_of(outcomes.fails, outcomes.fails_silent, ratings.clusters)
+    passing: dict[str, PassShare | None] = {}
+    for v, name in enumerate(variants):
+        silent = outcomes.passing_silent[:, v]
+        passing[name] = share_of(outcomes.passing[:, v], silent, ratings.clusters)
+    return fails, passing
 
 
 def share_of(outcomes: Floats, silent: Bools, clusters: Ints | None) -> PassShare | None:
-    """The share of ones; what got no score counts as none for the lower limit, as one for the upper."""
-    least, most = (np.where(silent, value, outcomes) for value in (0.0, 1.0))
+    """The share of ones, None without a text; all arrays have shape (n,).
+
+    Texts without a score (`silent`) count as zeros for the lower limit and as ones for the upper one.
+    """
+    least = np.where(silent, 0.0, outcomes)
+    most = np.where(silent, 1.0, outcomes)
     n = int((~np.isnan(least)).sum())
-    if not n:
+    if n == 0:
         return None
     value, low, _ = share(least, clusters)
     _, _, high = share(most, clusters)
     size = independent_texts(least, clusters)
-    independent = None if math.isnan(size) else size
-    return PassShare(value, (low, high), n, independent, float(silent.sum() / n))
+    return PassShare(
+        value,
+        (low, high),
+        n,
+        independent=None if math.isnan(size) else size,
+        no_score=float(silent.sum() / n),
+    )

@@ -1,4 +1,8 @@
-"""A judge's reasons against its verdicts: damage that it saw, and damage that its reason names."""
+"""A judge's reasons against its verdicts: damage that it saw, and damage that its reason names.
+
+Whether a reason names the change is known by then (`dhp.analysis.named_change`). Here the texts of each kind
+of damage are counted in a two-by-two table: seen or not, named or not.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,20 +11,19 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from dhp.analysis.passing import outcomes_at
+from dhp.analysis.record_values import STRICT
 from dhp.core.rating_forms import BY_CHANCE, NAMED
 from dhp.stats.arrays import Bools, Floats
 
 if TYPE_CHECKING:
     from dhp.analysis.ratings import RatingsArray
 
-_STRICT: Mapping[str, str | bool] = {"extra": "forbid", "allow_inf_nan": False}
-
 
 @dataclass(frozen=True, slots=True)
 class Named:
     """Damaged texts by verdict and reason, in numbers of texts."""
 
-    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = _STRICT
+    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
 
     seen_named: int
     """Seen, and the reason names what was changed."""
@@ -36,25 +39,28 @@ class Named:
 
     @property
     def texts(self) -> int:
-        """All of them."""
+        """All texts."""
         return self.seen_named + self.seen_only + self.named_only + self.neither
 
     @property
     def seen(self) -> int:
-        """Those that were seen."""
+        """Texts whose damage was seen."""
         return self.seen_named + self.seen_only
 
 
 def together(parts: Sequence[Named]) -> Named:
     """All texts of some kinds of damage, or data sets."""
-    beside = [(part.by_chance, part.texts) for part in parts if part.by_chance is not None]
-    texts = sum(count for _, count in beside)
+    texts, by_chance = 0, 0.0
+    for part in parts:
+        if part.by_chance is not None:
+            texts += part.texts
+            by_chance += part.by_chance * part.texts
     return Named(
         sum(part.seen_named for part in parts),
         sum(part.seen_only for part in parts),
         sum(part.named_only for part in parts),
         sum(part.neither for part in parts),
-        sum(share * count for share, count in beside) / texts if texts else None,
+        by_chance / texts if texts else None,
     )
 
 
@@ -71,7 +77,9 @@ def reasons_of(
     reasons = {}
     for variant, best in best_metrics.items():
         if variant in ratings.variants and best is not None:
-            metrics = [m for m in ratings.metrics if m in marks] if marks else [best]
+            metrics = [best]
+            if marks:
+                metrics = [name for name in ratings.metrics if name in marks]
             named = _of_kind(ratings, variant, metrics, marks)
             if named.texts:
                 reasons[variant] = named
@@ -81,26 +89,30 @@ def reasons_of(
 def _of_kind(
     ratings: "RatingsArray", variant: str, metrics: Sequence[str], marks: Mapping[str, float]
 ) -> Named:
-    row, places = 1 + ratings.variants.index(variant), [ratings.metrics.index(name) for name in metrics]
-    shares = ratings.stated[NAMED][row, places]
-    named: Bools = np.asarray((shares >= 0.5).any(axis=0))  # of several samples most, of several metrics one
-    unread = ratings.unread[row, places].all(axis=0)
-    known = ~np.isnan(shares).all(axis=0) | unread
-    seen: Bools = np.asarray(ratings.differences(variant, metrics[0]) > 0)
+    row = ratings.row(variant)
+    places = [ratings.metrics.index(name) for name in metrics]
     if marks:
         seen = np.asarray(outcomes_at(ratings, [variant], marks).passing[:, 0] == 0)
-    chance = ratings.stated.get(BY_CHANCE)
-    beside = np.full(shares.shape, np.nan) if chance is None else chance[row, places]
-    by_chance = np.where(np.isnan(beside).all(axis=0), np.nan, (beside >= 0.5).any(axis=0))
+    else:
+        seen = np.asarray(ratings.differences(variant, metrics[0]) > 0)
+    # Shares over samples, shape (metrics, examples): most samples of any metric must name the change.
+    shares = ratings.stated[NAMED][row, places]
+    named = np.asarray((shares >= 0.5).any(axis=0))
+    unread = ratings.unread[row, places].all(axis=0)
+    known = ~np.isnan(shares).all(axis=0) | unread
+    by_chance = np.full(known.shape, np.nan)
+    if BY_CHANCE in ratings.stated:
+        beside = ratings.stated[BY_CHANCE][row, places]
+        by_chance = np.where(np.isnan(beside).all(axis=0), np.nan, (beside >= 0.5).any(axis=0))
     return _counted(seen[known], named[known], by_chance[known])
 
 
 def _counted(seen: Bools, named: Bools, by_chance: Floats) -> Named:
     present = ~np.isnan(by_chance)
     return Named(
-        int((seen & named).sum()),
-        int((seen & ~named).sum()),
-        int((~seen & named).sum()),
-        int((~seen & ~named).sum()),
-        float(by_chance[present].mean()) if present.any() else None,
+        seen_named=int((seen & named).sum()),
+        seen_only=int((seen & ~named).sum()),
+        named_only=int((~seen & named).sum()),
+        neither=int((~seen & ~named).sum()),
+        by_chance=float(by_chance[present].mean()) if present.any() else None,
     )

@@ -10,10 +10,11 @@ if TYPE_CHECKING:
 
 REFUSED, OFF_SCALE, EMPTY = "refused", "off the scale", "an empty answer"
 NO_RATING, NOT_RECORDED = "no rating in the words", "why is not recorded"
+_MORE_TOKENS = "more answer tokens (`--max-tokens`) or less reasoning effort"
 REMEDIES = {
-    CUT_OFF: "more answer tokens (`--max-tokens`) or less reasoning effort",
-    ONLY_THOUGHTS: "more answer tokens (`--max-tokens`) or less reasoning effort",
-    EMPTY: "more answer tokens (`--max-tokens`) or less reasoning effort",
+    CUT_OFF: _MORE_TOKENS,
+    ONLY_THOUGHTS: _MORE_TOKENS,
+    EMPTY: _MORE_TOKENS,
     REFUSED: "another prompt or another model",
     OFF_SCALE: "the ends of the scale in the prompt",
     CALLED_TOOL: "a request that offers no tools",
@@ -25,22 +26,26 @@ REMEDIES = {
 def causes(table: "pd.DataFrame") -> dict[str, int]:
     """Cause -> number of answers without a score, the commonest first, of a table of ratings."""
     unread = table[table["status"].isin(UNREAD)]
-    columns = [unread[name] if name in unread else [None] * len(unread) for name in ("rule", "raw")]
+    nothing = [None] * len(unread)
+    rules, answers = unread.get("rule", nothing), unread.get("raw", nothing)
     recorded = "raw" in table
-    counts = Counter(
-        _cause(status, rule, raw, recorded=recorded)
-        for status, rule, raw in zip(unread["status"], *columns, strict=True)
-    )
+    counts: Counter[str] = Counter()
+    for status, rule, answer in zip(unread["status"], rules, answers, strict=True):
+        counts[_cause(status, rule, answer, recorded=recorded)] += 1
     return dict(counts.most_common())
 
 
-def _cause(status: str, rule: object, raw: object, *, recorded: bool) -> str:
+def _cause(status: str, rule: object, answer: object, *, recorded: bool) -> str:
     """`recorded` says whether the judge's words were kept."""
+    if status == "refused":
+        return REFUSED
     if status != "unparsed":
-        return REFUSED if status == "refused" else OFF_SCALE
-    reason = rule.removeprefix(SECOND).removeprefix(":").partition(":")[0] if isinstance(rule, str) else ""
-    if reason:
-        return reason
+        return OFF_SCALE
+    if isinstance(rule, str):
+        # `again:a tool call` of an answer that was asked for again, else `a tool call`
+        reason = rule.removeprefix(SECOND).removeprefix(":").partition(":")[0]
+        if reason:
+            return reason
     if not recorded:
         return NOT_RECORDED
-    return NO_RATING if isinstance(raw, str) and raw.strip() else EMPTY
+    return NO_RATING if isinstance(answer, str) and answer.strip() else EMPTY

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dhp.analysis.analyze import analyze
-from dhp.analysis.ratings import UNKNOWN, split_ratings
+from dhp.analysis.ratings import UNKNOWN
 from dhp.analysis.ratings_checks import GROUPING
+from dhp.analysis.split_ratings import split_ratings
 from dhp.core.errors import InputError
 from dhp.core.rating_forms import as_ratings
 from dhp.core.ratings_table import place_of, read_ratings

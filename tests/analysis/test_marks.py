@@ -2,7 +2,8 @@
 
 import pytest
 
-from dhp.analysis.marks import read_marks, resolved_marks
+from dhp.analysis.config import read_marks
+from dhp.analysis.marks import resolved_marks
 from dhp.content.own_task import own_metric
 from dhp.core.errors import InputError
 from dhp.stats.pass_mark import passes

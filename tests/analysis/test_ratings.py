@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from dhp.analysis.analyze import analyze
-from dhp.analysis.ratings import RatingsArray, split_ratings
+from dhp.analysis.ratings import RatingsArray
+from dhp.analysis.split_ratings import split_ratings
 
 
 def rated(original: list[float], degraded: list[float], samples: int = 1) -> RatingsArray:

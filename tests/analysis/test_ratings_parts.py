@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import dhp
 from dhp.analysis import merged_ratings as module
 from dhp.analysis.merged_ratings import merged_ratings, ratings_of_file
-from dhp.analysis.ratings import split_ratings
+from dhp.analysis.split_ratings import split_ratings
 from dhp.core.errors import InputError
 
 STATUSES = ("unparsed", "refused", "failed")

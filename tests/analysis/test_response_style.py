@@ -8,7 +8,8 @@ import pytest
 
 import dhp
 from dhp.analysis.analyze import halo, response_styles
-from dhp.analysis.ratings import RatingsArray, split_ratings
+from dhp.analysis.ratings import RatingsArray
+from dhp.analysis.split_ratings import split_ratings
 from dhp.core.specs import Task
 from dhp.report.advice import notes
 

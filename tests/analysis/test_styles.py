@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dhp.analysis.ratings import RatingsArray, split_ratings
+from dhp.analysis.ratings import RatingsArray
+from dhp.analysis.split_ratings import split_ratings
 from dhp.analysis.styles import shared_styles
 
 

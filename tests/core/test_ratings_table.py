@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dhp.analysis.ratings import split_ratings
+from dhp.analysis.split_ratings import split_ratings
 from dhp.core import ratings_table
 from dhp.core.errors import InputError
 from dhp.core.ratings_table import ratings_columns, read_ratings
