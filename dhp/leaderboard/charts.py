@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MARKERS = "osD^vP*X"
+"""Shapes of matplotlib for the points of lines, so that colours are not all that tells lines apart."""
 _APART = 1.12
-"""How many times as large the next labelled size is at least: closer labels would overlap."""
+"""The next size with a label is at least this many times as large: closer labels would overlap.
+
+Chosen: 7B and 8B both get a label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,28 +43,18 @@ _Lines = Mapping[str, Sequence[_Point]]
 
 def sizes(table: Table) -> "Markup | None":
     """Detection by size, a line for each family and protocol; None if no family has two sizes."""
-    several_protocols = len({each.protocol for each in table.results}) > 1
-    families: dict[str, list[_Point]] = {}
-    for entry in table.entries:
-        detection, ends = score(entry.result, "detection")
-        if entry.family and entry.size and detection is not None:
-            name = f"{entry.family}, {entry.result.protocol}" if several_protocols else entry.family
-            words = f"{entry.size:g}B {detection:.0%} (D_avg {figure(entry.result.d_avg)})"
-            families.setdefault(printable(name), []).append(_Point(entry.size, detection, ends, words))
-
-    lines: dict[str, list[_Point]] = {}
-    known: set[float] = set()
+    lines = _families(table)
+    known_sizes: set[float] = set()
     has_line = False
-    for name, points in sorted(families.items()):
-        lines[name] = sorted(points, key=lambda point: point.place)
-        of_family = {point.place for point in points}
-        known |= of_family
-        has_line = has_line or len(of_family) > 1
+    for points in lines.values():
+        sizes_of_family = {point.place for point in points}
+        known_sizes |= sizes_of_family
+        has_line = has_line or len(sizes_of_family) > 1
     if not has_line:
         return None
 
     labelled: list[float] = []
-    for size in sorted(known):
+    for size in sorted(known_sizes):
         if not labelled or size > _APART * labelled[-1]:
             labelled.append(size)
 
@@ -79,11 +72,31 @@ def sizes(table: Table) -> "Markup | None":
     return _picture(lines, axis, description)
 
 
+def _families(table: Table) -> dict[str, list[_Point]]:
+    """Family -> its points by size, of the judges whose names say a family and a size."""
+    protocols = {result.protocol for result in table.results}
+    families: dict[str, list[_Point]] = {}
+    for entry in table.entries:
+        detection, ends = score(entry.result, "detection")
+        if not entry.family or not entry.size or detection is None:
+            continue
+        name = entry.family
+        if len(protocols) > 1:  # one line through several protocols would not show the effect of size
+            name += f", {entry.result.protocol}"
+        words = f"{entry.size:g}B {detection:.0%} (D_avg {figure(entry.result.d_avg)})"
+        families.setdefault(printable(name), []).append(_Point(entry.size, detection, ends, words))
+    lines: dict[str, list[_Point]] = {}
+    for name in sorted(families):
+        lines[name] = sorted(families[name], key=lambda point: point.place)
+    return lines
+
+
 def costs(table: Table) -> "Markup | None":
     """Detection by cost, a point for each judge with a known cost; None for fewer than two."""
 
     def by_cost(entry: Entry) -> tuple[float, float, str]:
-        return entry.cost or 0.0, score(entry.result, "detection")[0] or 0.0, table.names[entry.judge]
+        detection, _ = score(entry.result, "detection")
+        return entry.cost or 0.0, detection or 0.0, table.names[entry.judge]
 
     lines: dict[str, list[_Point]] = {}
     for entry in sorted(table.entries, key=by_cost):
@@ -100,7 +113,9 @@ def costs(table: Table) -> "Markup | None":
     def axis(axes: "Axes") -> None:
         if len(priced) == len(points):
             axes.set_xscale("log")
-        elif priced:  # logarithms have no place for a judge without any cost
+        elif priced:
+            # A cost of 0 has no logarithm. This scale is linear from 0 to the lowest price. The figures are
+            # chosen: that part is narrow, and the point at 0 stands away from the edge.
             axes.set_xscale("symlog", linthresh=priced[0], linscale=0.3)
             axes.set_xlim(left=-priced[0] / 5)
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
@@ -112,7 +127,7 @@ def costs(table: Table) -> "Markup | None":
 
 
 def _picture(lines: _Lines, axis: "Callable[[Axes], None]", description: str) -> "Markup":
-    """The lines with the interval of each point; `axis` sets the scale on which the points stand."""
+    """The lines with the interval of each point; `axis` sets the scale that the points stand on."""
 
     def draw(page: "Figure") -> None:
         axes = page.subplots()
@@ -125,7 +140,8 @@ def _picture(lines: _Lines, axis: "Callable[[Axes], None]", description: str) ->
                 if point.ends is not None:
                     upright = [point.place, point.place]
                     axes.plot(upright, point.ends, color=line.get_color(), linewidth=1, alpha=0.6)
-        axes.axhline(0.5, color=COLOURS["weak"], linewidth=1, linestyle=(0, (3, 3)))  # blind
+        # A dashed line where a blind judge stands.
+        axes.axhline(0.5, color=COLOURS["weak"], linewidth=1, linestyle=(0, (3, 3)))
         axis(axes)
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
         axes.set_ylabel("detection")

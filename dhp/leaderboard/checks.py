@@ -13,6 +13,7 @@ from dataclasses import replace
 from dhp.analysis.analyze import analyze_ratings, averages, of_comparisons
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.kinds import ONE_LEVEL
+from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.results import Result
 from dhp.content.catalog import DATASETS, names_of, read_suite
 from dhp.core.errors import InputError
@@ -30,59 +31,83 @@ _FIGURES = (
 ).split()
 """Fields of a result that follow from its ratings, in the order in which they are compared."""
 _BY_COLUMN = {"failures": "raw", "unread": "raw", "rules": "rule", "missing_mass": "missing_mass"}
-"""Fields that follow from a column of the ratings that need not be there."""
+"""Field of a result -> the column of the ratings that it follows from; files of ratings may lack it."""
 _LARGEST = 1e6
-"""A D far beyond what any number of examples gives."""
+"""The largest D that is allowed. Chosen: far beyond what any number of examples gives."""
 
 
 def fault(result: Result) -> str | None:
     """What makes a result unfit for any table, although its shape is right; None if nothing does."""
-    names = result.signed.names
-    for part, stated in _stated(result).items():
-        signed = names[part]
-        if signed != stated:
-            return f"signature: {part} is '{signed}', not '{stated}' as in the result"
-    scores = (result.d_avg, result.d_min, result.d_avg_ew, result.d_min_ew, *(v.d for v in result.variants))
-    wrong = [d for d in scores if d is not None and not 0 <= d <= _LARGEST]
-    if wrong:
-        return f"D is {wrong[0]:g}; allowed: 0 to {_LARGEST:g}"
-    counts: dict[str, float] = {"cost": result.cost or 0}
-    for name in ("usage", "ratings", "failures", "rules"):
-        counts |= {f"{name}.{key}": count for key, count in getattr(result, name).items()}
-    negative = [f"{name} is {value:g}" for name, value in counts.items() if value < 0]
-    if negative:
-        return f"{negative[0]}; allowed: 0 or more"
-    try:
-        when = moment(result.created)
-    except ValueError:
-        return f"created '{result.created}' is not a time; allowed: e.g. 2026-05-31T12:00:00+00:00"
-    if when > dt.datetime.now(dt.UTC) + dt.timedelta(days=1):  # another clock may run ahead
-        return f"created '{result.created}' lies in the future; allowed: no later than now"
-    try:  # notes look up one part of a result by another; pages would stop where that is missing
-        notes(result)
-    except (LookupError, ArithmeticError, ValueError) as e:
-        return f"its parts contradict each other or lack {reason(e)}; allowed: results as dhp writes them"
-    return None
+    return (
+        _fault_of_signature(result)
+        or _fault_of_figures(result)
+        or _fault_of_time(result)
+        or _fault_of_parts(result)
+    )
 
 
-def _stated(result: Result) -> dict[str, str]:
-    """What the rest of the result states of the parts of its signature."""
-    return {
+def _fault_of_signature(result: Result) -> str | None:
+    """The first part of the signature that the rest of the result contradicts."""
+    stated_parts = {
         "dataset": result.dataset,
         "n": str(result.n),
         "weights": result.weights,
         "statistics": f"{result.statistics}+{result.combination}",
         "protocol": result.protocol,
     }
+    for part, stated in stated_parts.items():
+        signed = result.signed.names[part]
+        if signed != stated:
+            return f"signature: {part} is '{signed}', not '{stated}' as in the result"
+    return None
+
+
+def _fault_of_figures(result: Result) -> str | None:
+    """The first D or count that is out of range."""
+    of_variants = [variant.d for variant in result.variants]
+    for d in (result.d_avg, result.d_min, result.d_avg_ew, result.d_min_ew, *of_variants):
+        if d is not None and not 0 <= d <= _LARGEST:
+            return f"D is {d:g}; allowed: 0 to {_LARGEST:g}"
+    counts: dict[str, float] = {"cost": result.cost or 0}
+    for name in ("usage", "ratings", "failures", "rules"):
+        for key, count in getattr(result, name).items():
+            counts[f"{name}.{key}"] = count
+    for name, count in counts.items():
+        if count < 0:
+            return f"{name} is {count:g}; allowed: 0 or more"
+    return None
+
+
+def _fault_of_time(result: Result) -> str | None:
+    try:
+        when = moment(result.created)
+    except ValueError:
+        return f"created '{result.created}' is not a time; allowed: e.g. 2026-05-31T12:00:00+00:00"
+    latest = dt.datetime.now(dt.UTC) + dt.timedelta(days=1)  # the clock that wrote it may run ahead of ours
+    if when > latest:
+        return f"created '{result.created}' lies in the future; allowed: no later than now"
+    return None
+
+
+def _fault_of_parts(result: Result) -> str | None:
+    """Notes look up one part of a result by another: if that part is missing, no page could be made."""
+    try:
+        notes(result)
+    except (LookupError, ArithmeticError, ValueError) as e:
+        return f"its parts contradict each other or lack {reason(e)}; allowed: results as dhp writes them"
+    return None
 
 
 def check_averages(entry: Entry) -> None:
     """Raise `InputError` with the first average of a result that does not follow from its own variants."""
     r = entry.result
-    for name, follows in averages(r.variants).items() if not r.curves else ():
-        if next(_differences(name, getattr(r, name), follows), None):
+    if r.curves:  # a variant for each dose: such a result has no averages
+        return
+    for name, follows in averages(r.variants).items():
+        stated = getattr(r, name)
+        if list(_differences(name, stated, follows)):
             raise InputError(
-                f"{entry.place}: model '{r.model}' on '{r.dataset}': {name} is {getattr(r, name)}, but "
+                f"{entry.place}: model '{r.model}' on '{r.dataset}': {name} is {stated}, but "
                 f"{follows} follows from its variants"
             )
 
@@ -91,22 +116,23 @@ def check_figures(entry: Entry, *, weights: str | None = None, quick: bool = Fal
     """Raise `InputError` with the first figure of a result that does not follow from its ratings.
 
     Figures are the same within 1e-6 of their size. What the ratings do not know cannot be checked: the data,
-    the method, cost and usage, and levels where the ratings have none. Failures, rules and missing mass are
-    compared where the ratings have a column for them. `weights` is for results with other expert weights than
+    the method, cost and usage, and the levels if the ratings have none. Failures, rules and missing mass are
+    compared if the ratings have a column for them. `weights` is for results with other expert weights than
     those that ship. `quick` is for runs of one's own: weights are taken as the result states them, its suite
-    may be any, and its warnings may be worded otherwise, as by another version.
+    may be any, and its warnings are not compared, as another version may word them differently.
     """
-    computed = _computed(entry, weights, quick=quick)
-    here, computed_values = entry.result.to_dict(), computed.to_dict()
+    computed = _computed(entry, weights, quick=quick).to_dict()
+    stated = entry.result.to_dict()
     columns = entry.ratings.columns if entry.ratings else frozenset[str]()
-    fields = [*_FIGURES, *(field for field, column in _BY_COLUMN.items() if column in columns)]
+    of_columns = [field for field, column in _BY_COLUMN.items() if column in columns]
+    fields = [*_FIGURES, *of_columns]
     if quick:
         fields.remove("warnings")
     for field in fields:
-        for where, stated, value in _differences(field, here[field], computed_values[field]):
+        for where, figure, follows in _differences(field, stated[field], computed[field]):
             raise InputError(
                 f"{entry.place}: model '{entry.result.model}' on '{entry.result.dataset}': {where} is "
-                f"{stated}, but {value} follows from the ratings"
+                f"{figure}, but {follows} follows from the ratings"
             )
 
 
@@ -114,49 +140,71 @@ def _computed(entry: Entry, weights: str | None, *, quick: bool) -> Result:
     """The result that follows from the ratings, analysed as the given result says it was."""
     r, ratings = entry.result, entry.ratings
     assert ratings is not None
-    rated = (*r.variants, *r.probes)
-    unnamed = sorted(set(ratings.variants) - {v.variant for v in rated})
-    if unnamed:
-        raise InputError(f"{entry.place}: lacks the variant '{unnamed[0]}', which was rated")
-    # First: of other examples every figure differs, and the message would name one of these.
-    n = r.signed.n
-    if n != ratings.size:
-        raise InputError(f"{entry.place}: n is {n}, but {ratings.size} follows from the ratings")
+    _check_same_texts(entry, ratings)
     source = _source_of_levels(r, with_column=bool(ratings.levels))
-    levels = ratings.levels or {}
-    variants = []
-    for v in rated:
-        one_level = source == "none" and v.level not in PROBES
-        level = ONE_LEVEL if one_level else levels.get(v.variant, v.level)
-        perturber, method, stand_in = parse_variant(v.variant).perturber, v.method or "", v.stand_in or ""
-        variants.append(Variant(v.variant, perturber, level, method, v.degree, stand_in=stand_in))
-    config = _config(entry, variants, weights, quick=quick)
+    variants = _rated_variants(r, ratings, source)
+    present = {*(ratings.levels or {}), *ratings.variants}
+    present.update(variant.name for variant in variants)
     scales = {metric: Scale(min=low, max=high) for metric, (low, high) in r.scales.items()}
     computed = analyze_ratings(
         ratings,
-        config,
+        _config(entry, variants, weights, quick=quick),
         variants,
-        left_out=_left_out(r, {*levels, *ratings.variants, *(v.name for v in variants)}, quick=quick),
+        left_out=_left_out(r, present, quick=quick),
         levels=source,
         signature=r.signed,
         scales=scales,
-        characters=next((curve.characters for curve in r.curves), None),  # of texts that are not sent with it
+        # The length of the originals, the same in all curves: it cannot be counted, as no texts are sent.
+        characters=r.curves[0].characters if r.curves else None,
     )
     return of_comparisons(computed) if r.statistics == "sign-flip" else computed
 
 
+def _check_same_texts(entry: Entry, ratings: RatingsArray) -> None:
+    """Raise `InputError` if the ratings have variants that the result lacks, or another number of examples.
+
+    It comes before all else: of other texts every figure differs, and the message would name one of these.
+    """
+    result = entry.result
+    named = {row.variant for row in (*result.variants, *result.probes)}
+    unnamed = sorted(set(ratings.variants) - named)
+    if unnamed:
+        raise InputError(f"{entry.place}: lacks the variant '{unnamed[0]}', which was rated")
+    n = result.signed.n
+    if n != ratings.size:
+        raise InputError(f"{entry.place}: n is {n}, but {ratings.size} follows from the ratings")
+
+
+def _rated_variants(result: Result, ratings: RatingsArray, source: str) -> list[Variant]:
+    """The variants of a result, with the levels that the ratings have for them."""
+    levels = ratings.levels or {}
+    variants = []
+    for row in (*result.variants, *result.probes):
+        if source == "none" and row.level not in PROBES:
+            level = ONE_LEVEL
+        else:
+            level = levels.get(row.variant, row.level)
+        perturber = parse_variant(row.variant).perturber
+        method, stand_in = row.method or "", row.stand_in or ""
+        variants.append(Variant(row.variant, perturber, level, method, row.degree, stand_in=stand_in))
+    return variants
+
+
 def _left_out(result: Result, present: Collection[str], *, quick: bool) -> list[str]:
-    """What it names as left out and is not there, and what else is lacking of its suite, if that ships."""
-    named = [name for name in result.left_out if name not in present]
+    """The variants that the result says it left out, and those of its suite that are not there."""
+    left_out = [name for name in result.left_out if name not in present]
     suite = result.signed.names["suite"]
-    if quick or suite not in DATASETS or any(parse_variant(name).dose for name in present):
-        return named
-    whole = read_suite(suite)
-    return named + [v.name for v in whole.variants if v.name not in {*present, *named}]
+    has_doses = any(parse_variant(name).dose for name in present)  # which no suite lists
+    if quick or suite not in DATASETS or has_doses:
+        return left_out
+    for variant in read_suite(suite).variants:
+        if variant.name not in present and variant.name not in left_out:
+            left_out.append(variant.name)
+    return left_out
 
 
 def _source_of_levels(result: Result, *, with_column: bool) -> str:
-    """Where its levels come from: as it says, if its suite and the ratings' column allow that."""
+    """Where its levels come from: what it says, if its suite and the ratings allow that."""
     suite = result.signed.names["suite"]
     allowed = ["column"]
     if suite not in ("none", "given"):
@@ -175,7 +223,7 @@ def _config(entry: Entry, variants: list[Variant], weights: str | None, *, quick
     analysis = AnalysisConfig(
         statistics=r.statistics,
         combination=r.combination,
-        floor=round(100 * r.floor, 6),
+        floor=round(100 * r.floor, 6),  # of a share: 0.07 times 100 is 7.000000000000001
         weights="uniform" if quick else weights or r.weights,
     )
     task = None if entry.task == UNKNOWN else entry.task
@@ -190,16 +238,18 @@ def _config(entry: Entry, variants: list[Variant], weights: str | None, *, quick
         raise InputError(f"{place}: statistics are '{signed.statistics}', not '{config.signed_statistics}'")
     if r.pass_mark is not None:
         config = replace(config, pass_mark=r.pass_mark.mark, marks=r.pass_mark.marks)
-    return replace(config, expert_weights=_stated_weights(entry), task=entry.task) if quick else config
+    if quick:
+        config = replace(config, expert_weights=_stated_weights(entry), task=entry.task)
+    return config
 
 
 def _stated_weights(entry: Entry) -> Weights:
     """The expert weights that a result states beside its figures."""
     rows: dict[str, dict[str, float]] = {}
-    for v in entry.result.variants:
-        row = {metric: cell.weight for metric, cell in v.metrics.items() if cell.weight is not None}
-        if row:  # the degrees of a perturber have the same weights
-            rows.setdefault(parse_variant(v.variant).perturber, row)
+    for variant in entry.result.variants:
+        row = {metric: cell.weight for metric, cell in variant.metrics.items() if cell.weight is not None}
+        if row:  # the degrees of a perturber have the same weights: the first of them says it
+            rows.setdefault(parse_variant(variant.variant).perturber, row)
     try:
         return Weights(
             weights="stated",
@@ -213,19 +263,19 @@ def _stated_weights(entry: Entry) -> Weights:
 
 
 def _differences(where: str, stated: object, computed: object) -> Iterator[tuple[str, object, object]]:
-    """Where two values differ, and the two."""
+    """Where two values differ, and the two: `variants.random_typos.minor.d`, 2.5, 2.4."""
     if isinstance(stated, dict) and isinstance(computed, dict):
-        for key in [*stated, *(k for k in computed if k not in stated)]:
+        for key in stated | computed:
             yield from _differences(f"{where}.{key}", stated.get(key), computed.get(key))
-    elif (
-        isinstance(stated, list | tuple)
-        and isinstance(computed, list | tuple)
-        and len(stated) == len(computed)
-    ):
+    elif isinstance(stated, list | tuple) and isinstance(computed, list | tuple):
+        if len(stated) != len(computed):
+            yield where, stated, computed
+            return
         for place, (one, other) in enumerate(zip(stated, computed, strict=True)):
             name = one.get("variant", place) if isinstance(one, dict) else place
             yield from _differences(f"{where}.{name}", one, other)
     elif isinstance(stated, float | int) and isinstance(computed, float | int):
+        # The last digits of a figure depend on the machine and on versions of numpy.
         if not math.isclose(stated, computed, rel_tol=1e-6, abs_tol=1e-12):
             yield where, stated, computed
     elif stated != computed:

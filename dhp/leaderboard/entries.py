@@ -17,12 +17,21 @@ from dhp.core.signature import protocol_name
 UNKNOWN = "unknown"
 """The task or provider of a result that does not say it."""
 _BILLIONS = re.compile(r"(?<![a-z0-9.])(?:(\d+)x)?(\d+(?:\.\d+)?)b(?![a-z0-9])", re.I)
+"""Billions of parameters in a name: `7B`, `0.5b`, `8x7B` with its two factors; not in `v1.5b2` or `4bit`."""
 _MILLIONS = re.compile(r"(?<![a-z0-9.])(\d+)m(?![a-z0-9])", re.I)
+"""Millions of parameters in a name: `135M`; not in `m2m`."""
+
+
+_LONGEST = 40
+"""Characters of a name in the name of a file.
+
+Chosen: three names, a hash and an ending stay below the 255 that file systems allow.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entry:
-    """One result, with its ratings where they are at hand."""
+    """One result, with its ratings if they are at hand."""
 
     place: str
     """The file or folder it is from, for messages."""
@@ -59,25 +68,34 @@ class Entry:
     def size(self) -> float | None:
         """Billions of parameters by the model's name: 7B, 0.5b, 135M, 8x7B (which is 56); None without."""
         name = self.result.model.partition("?")[0]
-        match = _BILLIONS.search(name)
-        if match:  # of `30B-A3B`, all and active parameters, the first counts
-            return int(match[1] or 1) * float(match[2])
-        match = _MILLIONS.search(name)
-        return int(match[1]) / 1000 if match else None
+        billions = _BILLIONS.search(name)  # of `30B-A3B`, all and active parameters, the first counts
+        if billions:
+            experts = int(billions[1] or 1)
+            return experts * float(billions[2])
+        millions = _MILLIONS.search(name)
+        return int(millions[1]) / 1000 if millions else None
 
     @property
     def family(self) -> str | None:
-        """What is before the size in the model's own name, such as qwen1.5 for `hf/Qwen/Qwen1.5-4B-Chat`;
-        None if the name says no size, or nothing before it."""
-        name = self.result.model.partition("?")[0].rstrip("/").rpartition("/")[2]
-        match = _BILLIONS.search(name) or _MILLIONS.search(name)
-        return (name[: match.start()].strip("-_. ").lower() or None) if match else None
+        """What is before the size in the model's own name, such as qwen1.5 for `hf/Qwen/Qwen1.5-4B-Chat`.
+
+        None if the name says no size, or nothing before it.
+        """
+        path = self.result.model.partition("?")[0].rstrip("/")
+        name = path.rpartition("/")[2]
+        size = _BILLIONS.search(name) or _MILLIONS.search(name)
+        if size is None:
+            return None
+        before = name[: size.start()].strip("-_. ")
+        return before.lower() or None
 
     @property
     def cost(self) -> float | None:
         """Money per 1,000 judgements asked for, in the currency of the run's prices; None without prices."""
         asked = self.result.ratings.get("asked", 0)
-        return None if self.result.cost is None or asked < 1 else self.result.cost / asked * 1000
+        if self.result.cost is None or asked < 1:
+            return None
+        return self.result.cost / asked * 1000
 
     @property
     def created(self) -> dt.datetime:
@@ -93,20 +111,29 @@ class Entry:
             return read_suite(suite).task
         if dataset in DATASETS:
             return read_card(dataset).task
-        metrics = set(chain.from_iterable(row.metrics for row in self.result.variants))
-        return next((t for t in names_of("task") if set(read_task(t).metric_names) == metrics), UNKNOWN)
+        metrics = self.metrics
+        for task in names_of("task"):
+            if set(read_task(task).metric_names) == metrics:
+                return task
+        return UNKNOWN
+
+    @property
+    def metrics(self) -> set[str]:
+        """The metrics that any of its variants is rated on."""
+        return set(chain.from_iterable(row.metrics for row in self.result.variants))
 
 
 def newest(entries: Sequence[Entry]) -> list[Entry]:
-    """The entries, of those with the same key the one that was created last; the others are warned of.
+    """The entries; of several with the same key only the one that was created last, with a warning.
 
-    Of the same result twice the one with ratings is taken, without a word.
+    If the same result is there twice, the entry with ratings is taken, without a warning.
     """
     kept: dict[tuple[str, ...], Entry] = {}
     for entry in entries:
         first = kept.setdefault(entry.key, entry)
         if first.result == entry.result:
-            kept[entry.key] = first if first.ratings is not None else entry
+            if first.ratings is None:
+                kept[entry.key] = entry
             continue
         # Runs are compared by their time, whatever the order of the paths.
         older, newer = (entry, first) if entry.created <= first.created else (first, entry)
@@ -126,25 +153,29 @@ def score(result: Result, quantity: str) -> tuple[float | None, Interval]:
 
 
 def judge_names(entries: Iterable[Entry]) -> dict[tuple[str, str], str]:
-    """(Model, protocol) -> name of the judge: its model, with its protocol if named or if others are there.
+    """(Model, protocol) -> name of the judge: its model, and its protocol if it is named or one of several.
 
-    With the protocol's hash only where names do not tell them apart.
+    The name has the protocol's hash only if two protocols of the model have the same name.
     """
     protocols: dict[str, set[str]] = {}
     for entry in entries:
         protocols.setdefault(entry.result.model, set()).add(entry.result.protocol)
     names = {}
-    for model, of in protocols.items():
-        for protocol in of:
-            names[model, protocol] = _judge_name(model, protocol, of - {protocol})
+    for model, of_model in protocols.items():
+        for protocol in of_model:
+            names[model, protocol] = _judge_name(model, protocol, of_model - {protocol})
     return names
 
 
 def _judge_name(model: str, protocol: str, others: Collection[str]) -> str:
+    """The name of a judge, whose model has the protocols `others`, too."""
     way = protocol_name(protocol)
-    if any(other.partition("@")[0] == way for other in others):
+    names_of_others = [protocol_name(other) for other in others]
+    if way in names_of_others:
         return f"{model} ({protocol})"
-    return f"{model} ({way})" if others or way not in ("none", "unknown") else model
+    if others or way not in ("none", UNKNOWN):
+        return f"{model} ({way})"
+    return model
 
 
 def moment(written: str) -> dt.datetime:
@@ -154,9 +185,14 @@ def moment(written: str) -> dt.datetime:
 
 
 def safe_name(*names: str, key: Sequence[str] = ()) -> str:
-    """A file name without its ending that tells `names`, and differs where they or `key` do.
+    """A file name without its ending that shows `names`, and differs if they or `key` differ.
 
-    Letters, digits and `-` only, so it can neither leave its folder nor mean anything to a page.
+    It has letters, digits and `-` only, so it can neither leave its folder nor mean anything to a page.
     """
-    readable = [re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:40] for name in names]
-    return "-".join([*filter(None, readable), text_hash(json.dumps([*names, *key]))])
+    parts = []
+    for name in names:
+        readable = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")  # hf/Qwen/Qwen1.5 -> hf-Qwen-Qwen1-5
+        if readable:
+            parts.append(readable[:_LONGEST])
+    parts.append(text_hash(json.dumps([*names, *key])))
+    return "-".join(parts)

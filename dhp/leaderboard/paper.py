@@ -13,53 +13,58 @@ from dhp.report.labels import shared_folder
 from dhp.report.printout import LATEX_HEAD, latex_text
 
 _FIGURES = {r"$D_\mathrm{avg}$": D_AVG, r"$D_\mathrm{min}$": D_MIN, r"det.\ \%": DETECTION}
-_PARTIAL, _ALARM = r"\textsuperscript{\textdagger}", r"\textsuperscript{*}"
+"""Heading in LaTeX -> the column: what each set has."""
+_PARTIAL = r"\textsuperscript{\textdagger}"
+"""Marks an average that leaves out kinds of damage."""
+_ALARM = r"\textsuperscript{*}"
+"""Marks a judge with false alarms."""
 _WIDE = 2
-"""Sets that fit into the width of a column of text."""
+"""Chosen: so many sets fit into a column of text; more take the width of the page and smaller type."""
 
 
 def as_latex(tables: Sequence[Table]) -> str:
     """One `table` for the package `booktabs`: a row for each judge, three columns for each set."""
+    is_wide = len(tables) > _WIDE
+    kind = "table*" if is_wide else "table"
+    lines = [LATEX_HEAD, rf"\begin{{{kind}}}", r"\centering", rf"\caption{{{_caption(tables)}}}"]
+    if is_wide:
+        lines += [r"\small", r"\setlength{\tabcolsep}{3pt}"]
+    lines += [rf"\begin{{tabular}}{{l{'rrr' * len(tables)}}}", r"\toprule"]
+    lines += _head(tables)
+    lines.append(r"\midrule")
     judges = judges_of(tables)
     names = _names([entry.result for entry, _ in judges])
-    kind = "table*" if len(tables) > _WIDE else "table"
-    rows = []
-    for name, (_, results) in zip(names, judges, strict=True):
+    for name, (_, rows_of_sets) in zip(names, judges, strict=True):
         cells = [name]
-        for row in results:
+        for row in rows_of_sets:
             cells += _cells(None if row is None else row.entry.result)
-        rows.append(cells)
-    lines = [
-        LATEX_HEAD,
-        rf"\begin{{{kind}}}",
-        r"\centering",
-        rf"\caption{{{_caption(tables)}}}",
-        *([r"\small", r"\setlength{\tabcolsep}{3pt}"] if len(tables) > _WIDE else []),
-        rf"\begin{{tabular}}{{l{'rrr' * len(tables)}}}",
-        r"\toprule",
-        _row(["", *(rf"\multicolumn{{3}}{{c}}{{{latex_text(name)}}}" for name in _sets(tables))]),
-        " ".join(rf"\cmidrule(lr){{{3 * k + 2}-{3 * k + 4}}}" for k in range(len(tables))),
-        _row(["judge", *(list(_FIGURES) * len(tables))]),
-        r"\midrule",
-        *map(_row, rows),
-        r"\bottomrule",
-        r"\end{tabular}",
-        rf"\end{{{kind}}}",
-        "",
-    ]
+        lines.append(_line(cells))
+    lines += [r"\bottomrule", r"\end{tabular}", rf"\end{{{kind}}}", ""]
     return "\n".join(lines)
 
 
-def _row(cells: Sequence[str]) -> str:
+def _head(tables: Sequence[Table]) -> list[str]:
+    """The names of the sets, a rule below each, and the headings of their columns."""
+    sets, rules = [""], []
+    for number, name in enumerate(_sets(tables)):
+        sets.append(rf"\multicolumn{{3}}{{c}}{{{latex_text(name)}}}")
+        first = 3 * number + 2  # columns of LaTeX count from 1, and the first has the judges
+        rules.append(rf"\cmidrule(lr){{{first}-{first + 2}}}")
+    headings = ["judge", *(list(_FIGURES) * len(tables))]
+    return [_line(sets), " ".join(rules), _line(headings)]
+
+
+def _line(cells: Sequence[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
 def _cells(result: Result | None) -> Iterator[str]:
+    """The figures of a judge on a set, with their marks; dashes if it has no result there."""
     for column in _FIGURES.values():
         if result is None:
             yield latex_text("–")
             continue
-        shown = column.form(column.value(result)).removesuffix("%").strip()
+        shown = column.form(column.value(result)).removesuffix("%").strip()  # the heading says per cent
         if column is DETECTION:
             mark = _ALARM if result.alarms else ""
         else:
@@ -69,47 +74,51 @@ def _cells(result: Result | None) -> Iterator[str]:
 
 def _names(results: Sequence[Result]) -> list[str]:
     """Judges by model, with the name of the protocol if models have several; the same names are numbered."""
-    different = {(r.model, r.protocol) for r in results}
-    judges = Counter(model for model, _ in different)
-    names = [r.judge if judges[r.model] > 1 else r.model for r in results]
+    protocols: dict[str, set[str]] = {}
+    for result in results:
+        protocols.setdefault(result.model, set()).add(result.protocol)
+    names = []
+    for result in results:
+        has_several = len(protocols[result.model]) > 1
+        names.append(result.judge if has_several else result.model)
     return [latex_text(name) for name in _told_apart(names)]
 
 
 def _sets(tables: Sequence[Table]) -> list[str]:
     """The names of the sets with their number of examples; the same names are numbered."""
-    sizes = []
-    for table in tables:
-        sizes.append(_span([entry.result.n for entry in table.entries]))
     shared = shared_folder([table.dataset for table in tables])
-    names = [table.dataset.removeprefix(shared) for table in tables]
-    return _told_apart([f"{name} (n = {size})" for name, size in zip(names, sizes, strict=True)])
-
-
-def _span(sizes: Sequence[int]) -> str:
-    return "–".join(str(size) for size in sorted({min(sizes), max(sizes)}))
+    names = []
+    for table in tables:
+        # All results of a table have the same number of examples, which is a part of the signature.
+        size = table.entries[0].result.n
+        names.append(f"{table.dataset.removeprefix(shared)} (n = {size})")
+    return _told_apart(names)
 
 
 def _told_apart(names: Sequence[str]) -> list[str]:
+    """The names; those that are there several times get numbers: `a, 1`, `b`, `a, 2`."""
     counts, seen = Counter(names), Counter[str]()
-    lines = []
+    different = []
     for name in names:
         seen[name] += 1
-        lines.append(f"{name}, {seen[name]}" if counts[name] > 1 else name)
-    return lines
+        different.append(f"{name}, {seen[name]}" if counts[name] > 1 else name)
+    return different
 
 
 def _caption(tables: Sequence[Table]) -> str:
     """What the figures are, in words; averages that leave out kinds are named."""
     results = list(chain.from_iterable(table.results for table in tables))
-    asked = {protocol_name(each.protocol) for each in results if each.asked}
-    way = f", all asked by the protocol {asked.pop()}" if len(asked) == 1 else ""
+    protocols = {protocol_name(result.protocol) for result in results if result.asked}
+    way = f", all asked by the protocol {protocols.pop()}" if len(protocols) == 1 else ""
     meaning = (
         f"Judges by data{way}. D is the logarithm to base 0.05 of the p-value that scores of damaged "
         "texts fell, 1 is p = 0.05: its mean over levels and the lowest of a kind; it grows with n. "
         "Detection (det.) is how often the damaged text got the lower score, ties counted half, in per cent."
     )
-    partial = [line.removeprefix(PARTIAL).strip() for line in legend(results) if line.startswith(PARTIAL)]
-    notes = [f" {_PARTIAL} {latex_text(line)}." for line in partial]
-    if any(each.alarms for each in results):
-        notes.append(f" {_ALARM} {FALSE_ALARM}: harmless edits lower the score as damage does.")
-    return "".join([latex_text(meaning), *notes])
+    caption = latex_text(meaning)
+    for line in legend(results):
+        if line.startswith(PARTIAL):  # its mark is a sign in other forms
+            caption += f" {_PARTIAL} {latex_text(line.removeprefix(PARTIAL).strip())}."
+    if any(result.alarms for result in results):
+        caption += f" {_ALARM} {FALSE_ALARM}: harmless edits lower the score as damage does."
+    return caption

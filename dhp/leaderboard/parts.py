@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from dhp.analysis.results import Result, VariantResult
 from dhp.core.verdicts import verdicts_about
-from dhp.leaderboard.entries import Entry, safe_name, score
+from dhp.leaderboard.entries import UNKNOWN, Entry, safe_name, score
 from dhp.leaderboard.rows import (
     COST,
     MODEL,
@@ -69,16 +69,18 @@ def dataset_file(dataset: str) -> str:
 
 def shared_parts(table: BoardTable) -> list[Part]:
     """What the results of a table have in common."""
-    task = "" if table.task == "unknown" else f"{table.task.replace('_', ' ')}, "
+    about = f"{table.parts['n']} examples"
+    if table.task != UNKNOWN:
+        about = f"{table.task.replace('_', ' ')}, {about}"
     return [
-        Note(f"{task}{table.parts['n']} examples"),
+        Note(about),
         Fold("What these results share", [Facts(table.parts, css="parts")], css="note"),
     ]
 
 
 def ranking(tables: Sequence[BoardTable]) -> list[Part]:
     """How the ranks of some tables were found."""
-    used = {table.rule for table in tables if len(table.rows) > 1}
+    used = {table.rule for table in tables if len(table.rows) > 1}  # a judge alone has no rank
     return [Note(meaning) for rule, meaning in RULES.items() if rule in used]
 
 
@@ -105,10 +107,12 @@ def _link_to_model(root: str) -> Callable[[Row], dict[str, str]]:
 
 
 def _tags(table: BoardTable) -> dict[str, str]:
+    """What the filters of the first page know of a table."""
     return {"task": table.task, "dataset": table.dataset}
 
 
 def _tags_of_judge(entry: Entry) -> dict[str, str]:
+    """What the filters of the first page know of a judge."""
     return {"protocol": entry.result.protocol, "provider": entry.provider, "size": size_class(entry)}
 
 
@@ -139,7 +143,10 @@ def board_parts(tables: Sequence[BoardTable], names: Mapping[JudgeKey, str]) -> 
 
 
 _OPEN_TABLES = 2
-"""Tables that are open on the first page; more are folded, as the overview has what matters most."""
+"""Chosen: up to so many tables are open on the first page.
+
+If there are more, all are folded, as the overview has what matters most.
+"""
 
 
 _Judge = tuple[Entry, Sequence[Row | None]]
@@ -180,7 +187,8 @@ def _rank_below(row: Row | None) -> dict[str, Any]:
     if row is None or share is None:
         return {}
     alarm = " !" if row.entry.result.alarms else ""
-    return {"small": shown_rank(row) + alarm, "shade": max(2 * share - 1, 0)}
+    shade = max(2 * share - 1, 0)  # none up to 50 %, where a judge is blind, and full at 100 %
+    return {"small": shown_rank(row) + alarm, "shade": shade}
 
 
 _DETECTION_AND_RANK = Column[Row | None]("detection", _detection, percent, extra=_rank_below)
@@ -202,13 +210,14 @@ def dataset_parts(charted: Sequence[ChartedTable], root: str) -> list[Part]:
 
 def _of_table(charted: ChartedTable, root: str) -> Iterator[Part]:
     table = charted.table
-    yield Heading(f"{len(table.rows)} judge{'' if len(table.rows) == 1 else 's'}")
+    yield Heading("1 judge" if len(table.rows) == 1 else f"{len(table.rows)} judges")
     yield from shared_parts(table)
     yield results_table(table, root)
     yield from map(Note, legend(table.results))
     yield from ranking([table])
     yield Heading("Detection by kind of damage", 3)
-    words = [word.signed for word in (*verdicts_about("damage"), *verdicts_about("probe")) if word.sign]
+    verdicts = (*verdicts_about("damage"), *verdicts_about("probe"))
+    words = [verdict.signed for verdict in verdicts if verdict.sign]
     yield Note(f"{', '.join(words)}.")
     yield kinds_of_judges(table, root)
     if table.comparison:
@@ -237,44 +246,59 @@ def kinds_of_judges(table: BoardTable, root: str) -> Table[Row]:
         names=True,
         extra=_link_to_model(root),
     )
-    kinds = [_of_kind(row) for row in (*first.variants, *first.controls)]
+    kinds = [_column_of_kind(kind) for kind in (*first.variants, *first.controls)]
     return Table("Detection by kind of damage", [judge, *kinds], table.rows, css="kinds", titled=False)
 
 
-def _verdict_of(row: VariantResult | None) -> dict[str, Any]:
-    if row is None:
-        return {}
-    read = f", read {percent(row.read)}" if row.partly_read else ""
-    return {"word": row.state, "title": f"{row.state} {percents(row.detection_ci)}{read}"}
-
-
-def _of_kind(kind: VariantResult) -> Column[Row]:
+def _column_of_kind(kind: VariantResult) -> Column[Row]:
     """The detection of a kind of damage or control, in the colour of its verdict."""
 
-    def seen(row: Row) -> VariantResult | None:
-        rows = (*row.entry.result.variants, *row.entry.result.controls)
-        return next((each for each in rows if each.variant == kind.variant), None)
+    def of_judge(row: Row) -> VariantResult | None:
+        result = row.entry.result
+        for each in (*result.variants, *result.controls):
+            if each.variant == kind.variant:
+                return each
+        return None
 
-    detection = Column[VariantResult | None](
-        row_name(kind), lambda row: row and row.detection, percent, extra=_verdict_of
-    )
-    return detection.on(seen)
-
-
-_Placed = tuple[BoardTable, Row]
-"""A result of a model, in its table."""
+    column = Column[VariantResult | None](row_name(kind), _detection_of, percent, extra=_verdict_of)
+    return column.on(of_judge)
 
 
-def model_parts(model: str, results: Sequence[_Placed], compared: str, root: str) -> list[Part]:
+def _detection_of(kind: VariantResult | None) -> float | None:
+    return None if kind is None else kind.detection
+
+
+def _verdict_of(kind: VariantResult | None) -> dict[str, Any]:
+    """The verdict, and its limits for the pointer."""
+    if kind is None:
+        return {}
+    title = f"{kind.state} {percents(kind.detection_ci)}"
+    if kind.partly_read:
+        title += f", read {percent(kind.read)}"
+    return {"word": kind.state, "title": title}
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A result of a model on its page."""
+
+    table: BoardTable
+    row: Row
+    mark: str
+    """The id of its heading, which links lead to."""
+
+
+def model_parts(results: Sequence[tuple[BoardTable, Row]], compared: str, root: str) -> list[Part]:
     """The page of a model: all its results, then each; `compared` is its name on the page of comparisons."""
-    entry = results[0][1].entry
+    placed = [_Placed(table, row, f"result-{number}") for number, (table, row) in enumerate(results, 1)]
+    entry = placed[0].row.entry
     size = shown_size(entry.size) if entry.size else "unknown"
     link = f"{root}compare.html#{urlencode({'one': compared})}"
     return [
         Note(f"Provider {entry.provider}, size {size}."),
         Heading("Compare it with another judge", link=link),
-        _results_of_model(results),
-        *(Block([*_of_result(*each, _id(results, each), root)]) for each in results),
+        _results_of_model(placed),
+        *(Block([*_of_result(each, root)]) for each in placed),
     ]
 
 
@@ -282,36 +306,35 @@ def _results_of_model(results: Sequence[_Placed]) -> Table[_Placed]:
     """A row for each dataset."""
     dataset = Column[_Placed](
         "dataset",
-        lambda each: each[0].dataset,
+        lambda each: each.table.dataset,
         names=True,
-        extra=lambda each: {"link": f"#{_id(results, each)}"},
+        extra=lambda each: {"link": f"#{each.mark}"},
     )
-    rank = replace(RANK.on(item(1)), extra=lambda each: {"small": f"of {len(each[0].rows)}"})
-    figures = run_columns([row.entry.result for _, row in results])
+    rank = replace(RANK.on(_row), extra=lambda each: {"small": f"of {len(each.table.rows)}"})
+    figures = run_columns([each.row.entry.result for each in results])
     columns: list[Column[_Placed]] = [
         dataset,
-        PROTOCOL.on(item(1)),
+        PROTOCOL.on(_row),
         rank,
-        *(column.on(_result).on(item(1)) for column in figures),
-        *(column.on(item(1)) for column in (COST, SECONDS, SCORED)),
+        *(column.on(_result).on(_row) for column in figures),
+        *(column.on(_row) for column in (COST, SECONDS, SCORED)),
     ]
     return Table("All results", columns, results, titled=False)
 
 
-def _id(results: Sequence[_Placed], each: _Placed) -> str:
-    """The mark of a result on the page."""
-    number = next(number for number, (_, row) in enumerate(results, 1) if row is each[1])
-    return f"result-{number}"
+def _row(placed: _Placed) -> Row:
+    return placed.row
 
 
-def _of_result(table: BoardTable, row: Row, place: str, root: str) -> Iterator[Part]:
-    result = row.entry.result
-    yield Heading(table.dataset, id=place, link=root + dataset_file(table.dataset))
-    yield from shared_parts(table)
+def _of_result(placed: _Placed, root: str) -> Iterator[Part]:
+    """One result of a model: what it shares with its table, its warnings, its kinds of damage, its notes."""
+    dataset, result = placed.table.dataset, placed.row.entry.result
+    yield Heading(dataset, id=placed.mark, link=root + dataset_file(dataset))
+    yield from shared_parts(placed.table)
     yield from map(Alarm, result.warnings)
     rows = (*result.variants, *result.controls, *result.attacks)
     columns = [KIND, DRAWN, *kind_columns(rows, details=1), LEVEL]
-    title = f"Detection by kind of damage on {table.dataset}"
+    title = f"Detection by kind of damage on {dataset}"
     yield Table(title, columns, rows, word=lambda kind: kind.state, titled=False)
     yield from map(Note, notes(result))
     yield Fold(f"Computed {result.created[:10]}", [Code(result.signature, faint=True)], css="note")

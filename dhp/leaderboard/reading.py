@@ -1,4 +1,10 @@
-"""The entries of a leaderboard read from runs, results files and boards, and results added to a board."""
+"""The entries of a leaderboard read from runs, results files and boards, and results added to a board.
+
+`read_entries` goes three steps. `_runs_of` finds the runs and files behind each path; `_without_results` sets
+aside those that are no finished run; `_read` makes entries of the others. Each result is checked as if a
+stranger had sent it (`dhp.leaderboard.checks`). A board is a folder of results files; `add_results` adds to
+it.
+"""
 
 import logging
 from collections.abc import Sequence
@@ -7,7 +13,7 @@ from pathlib import Path
 
 from dhp.analysis.merged_ratings import ratings_of_file
 from dhp.analysis.ratings import RatingsArray
-from dhp.analysis.results import SCHEMA, Result, Results
+from dhp.analysis.results import SCHEMA, Results
 from dhp.core.errors import InputError
 from dhp.core.files import indented_json, read_json
 from dhp.core.progress import Progress, counted
@@ -24,11 +30,12 @@ def read_entries(paths: Sequence[str | Path], progress: Progress | None = None) 
     """The results in run folders, folders of runs, results files and boards (folders of results files).
 
     Of two results of one judge on the same data the newer is taken. Runs that are not finished and folders of
-    other commands, such as battles, are passed over. A warning says so. Pages are passed over, too: `runs/*`
-    names `runs/index.html`.
-    `progress` is called as `progress(what, done, total, cost)`. Raises `InputError` for no path but those of
-    unfinished runs, a folder that holds no run and no results file, a file of another version or with figures
-    that are no numbers, and a run's figure that does not follow from the ratings beside it; intervals are not
+    other commands, such as battles, are passed over with a warning; pages are passed over without one, as
+    the pattern `runs/*` names `runs/index.html`, too.
+
+    `progress` is called as `progress(what, done, total, cost)`. Raises `InputError` if no run is finished;
+    for a folder that holds no run and no results file; for a file of another version or with figures that are
+    no numbers; and for a run's figure that does not follow from the ratings beside it. Intervals are not
     computed anew here.
     """
     runs: list[Path] = []
@@ -54,7 +61,7 @@ def _runs_of(path: Path) -> list[Path]:
     if _is_run(path):
         return [path]
     inner = {file.parent for file in (*path.glob(f"*/{RESULTS}"), *path.glob(f"*/{MANIFEST}"))}
-    runs = sorted(filter(_is_run, inner))
+    runs = sorted(folder for folder in inner if _is_run(folder))
     has_results_files = held_in(path) is None and any(path.glob("*.json"))
     if has_results_files:
         runs.insert(0, path)
@@ -69,16 +76,20 @@ def _is_run(path: Path) -> bool:
 def _without_results(paths: Sequence[Path]) -> dict[Path, str]:
     """The folders of unfinished runs and of commands that make no run, and why they are left out."""
     held = {path: held_in(path) for path in paths if not (path / RESULTS).is_file()}
-    names = ", ".join(str(path) for path, what in held.items() if what == RUN)
-    unfinished = f"unfinished runs {names}; repeat the command of a run to finish it"
+    unfinished = ", ".join(str(path) for path, what in held.items() if what == RUN)
+    # One reason names all unfinished runs, so that it is said once.
+    of_unfinished = f"unfinished runs {unfinished}; repeat the command of a run to finish it"
     reasons = {}
     for path, what in held.items():
-        if what is not None:
-            reasons[path] = unfinished if what == RUN else f"{path}: holds no run ({what})"
+        if what == RUN:
+            reasons[path] = of_unfinished
+        elif what is not None:
+            reasons[path] = f"{path}: holds no run ({what})"
     return reasons
 
 
 def _read(path: Path, progress: Progress | None) -> list[Entry]:
+    """The entries of a run, of a results file, or of a board."""
     if path.is_file():
         return _checked(read_results(path), str(path))
     if (path / RESULTS).is_file():
@@ -105,19 +116,23 @@ def _read(path: Path, progress: Progress | None) -> list[Entry]:
 def _holds_results(path: Path) -> bool:
     """Whether a JSON file holds results, of whatever version; raises `InputError` for one that is no JSON."""
     content = read_json(path)
-    objects = content if isinstance(content, list) else [content]
-    schemas = [str(each.get("schema")) for each in objects if isinstance(each, dict)]
-    return any(schema.startswith(_SCHEMA_NAME) for schema in schemas)
+    for each in content if isinstance(content, list) else [content]:
+        if isinstance(each, dict) and str(each.get("schema")).startswith(_SCHEMA_NAME):
+            return True
+    return False
 
 
 def _of_run(run: Run) -> list[Entry]:
+    """The results of a run, with its ratings if it has kept them; raises `InputError` if they contradict."""
     entries = _checked(run.results, str(run.folder))
     if not (run.folder / RATINGS).exists():
         return entries
-    made = [Entry(e.place, e.result, r.ratings) for e, r in zip(entries, run.rated, strict=True)]
-    for entry in made:
+    with_ratings = []
+    for entry, rated in zip(entries, run.rated, strict=True):
+        with_ratings.append(replace(entry, ratings=rated.ratings))
+    for entry in with_ratings:
         check_figures(entry, quick=True)
-    return made
+    return with_ratings
 
 
 def _checked(results: Results, place: str) -> list[Entry]:
@@ -138,7 +153,7 @@ def add_results(
 ) -> list[Path]:
     """Add the results in a file to a board, each as a file of its own; returns the files written.
 
-    A result takes the place of an older one of the same judge on the same data; where the one on the board is
+    A result takes the place of an older one of the same judge on the same data; if the one on the board is
     the newer, it stays, with a warning. The ratings of a run folder are taken as given; with `ratings` every
     figure that follows from them is computed anew and compared. `weights` is for results with other expert
     weights than those that ship. Raises `InputError` as `read_entries`, and for the first figure that does
@@ -150,7 +165,7 @@ def add_results(
     entries = read_entries([file])
     if ratings is not None:
         table = ratings_of_file(Path(ratings))
-        entries = [replace(e, ratings=_ratings_of(e.result, table, str(ratings))) for e in entries]
+        entries = [_with_ratings(entry, table, str(ratings)) for entry in entries]
     for entry in entries:
         if entry.ratings is None:
             check_averages(entry)
@@ -158,24 +173,29 @@ def add_results(
             check_figures(entry, weights=weights)
     written = []
     for entry in entries:
-        r = entry.result
-        path = folder / f"{safe_name(r.model, r.protocol, r.dataset, key=entry.kind)}.json"
-        if path.exists() and entry not in newest([*read_entries([path]), entry]):
-            continue  # `newest` has said it
-        write_lines(path, [indented_json(r.to_dict())])
+        result = entry.result
+        name = safe_name(result.model, result.protocol, result.dataset, key=entry.kind)
+        path = folder / f"{name}.json"
+        if path.exists():
+            on_board = read_entries([path])
+            if entry not in newest([*on_board, entry]):  # which warns that the one on the board is the newer
+                continue
+        write_lines(path, [indented_json(result.to_dict())])
         written.append(path)
     return written
 
 
-def _ratings_of(result: Result, table: Sequence[RatingsArray], place: str) -> RatingsArray:
-    """The ratings of a result; a table without one of the columns model, protocol, dataset fits any."""
+def _with_ratings(entry: Entry, table: Sequence[RatingsArray], place: str) -> Entry:
+    """The entry with its ratings; a table without one of the columns model, protocol, dataset fits any."""
+    result = entry.result
     for part in table:
         if (
             part.model in (result.model, UNKNOWN)
             and part.protocol in (result.protocol, UNKNOWN)
             and part.dataset in (result.dataset, UNKNOWN)
         ):
-            return replace(part, model=result.model, protocol=result.protocol, dataset=result.dataset)
+            ratings = replace(part, model=result.model, protocol=result.protocol, dataset=result.dataset)
+            return replace(entry, ratings=ratings)
     raise InputError(
         f"{place}: no ratings of model '{result.model}', protocol '{result.protocol}', dataset "
         f"'{result.dataset}'"

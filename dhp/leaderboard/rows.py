@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from dhp.leaderboard.entries import Entry
+from dhp.leaderboard.entries import UNKNOWN, Entry
 from dhp.report.document import Column
 
 
@@ -19,22 +19,34 @@ class Row:
 
 
 SIZES = ((3, "up to 3B"), (10, "3B to 10B"), (40, "10B to 40B"), (float("inf"), "40B and more"))
+"""Classes of sizes for filters, from small to large: where each ends, in billions of parameters, and its
+name.
+
+The bounds are chosen.
+"""
 
 
 def size_class(entry: Entry) -> str:
     """The class of a model's size, for filters."""
-    size = entry.size
-    return "unknown" if size is None else next(name for end, name in SIZES if size < end)
+    if entry.size is not None:
+        for end, name in SIZES:
+            if entry.size < end:
+                return name
+    return UNKNOWN
 
 
 def shown_rank(row: Row) -> str:
     """A rank, with `=` if others have it too."""
-    return "–" if row.rank is None else f"{row.rank}{'=' * row.tied}"
+    if row.rank is None:
+        return "–"
+    return f"{row.rank}=" if row.tied else str(row.rank)
 
 
 def shown_cost(cost: float | None) -> str:
-    """Two significant digits, or a dash for unknown."""
-    return "–" if cost is None else f"{cost:.2g}" if cost < 100 else f"{cost:,.0f}"
+    """Two significant digits, whole numbers from 100 on, or a dash for unknown."""
+    if cost is None:
+        return "–"
+    return f"{cost:.2g}" if cost < 100 else f"{cost:,.0f}"
 
 
 def shown_size(billions: float | None) -> str:
@@ -45,7 +57,10 @@ def shown_size(billions: float | None) -> str:
 def _seconds(row: Row) -> str:
     """Median and 95th percentile, two significant digits each, or a dash for unknown."""
     latency = row.entry.result.latency
-    return "–" if latency is None else " / ".join(f"{seconds:.2g}" for seconds in latency)
+    if latency is None:
+        return "–"
+    median, most = latency
+    return f"{median:.2g} / {most:.2g}"
 
 
 def _scored(row: Row) -> str:

@@ -6,7 +6,7 @@ that compares two judges, one for each dataset and model, and the tables as JSON
 
 import json
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
@@ -48,6 +48,7 @@ from dhp.report.matrix import matrix_of
 from dhp.report.web import page
 
 DATA = "leaderboard.json"
+"""The tables as JSON; its schema tells an earlier site from a folder of anything else."""
 
 
 @near_keywords
@@ -108,7 +109,7 @@ def pages(tables: Sequence[Table], progress: Progress | None = None) -> dict[str
         by_dataset.setdefault(table.dataset, []).append(table)
         for row in table.rows:
             by_model.setdefault(row.entry.result.model, []).append((table, row))
-    names = judge_names(chain.from_iterable(table.entries for table in tables))
+    names = judge_names(_entries(tables))
     made = {
         "index.html": _page(
             "board_index.html",
@@ -131,14 +132,19 @@ def pages(tables: Sequence[Table], progress: Progress | None = None) -> dict[str
             LOWEST=LOWEST,
         ),
     }
-    for dataset, mine in counted(progress, "drawing datasets", list(by_dataset.items()), itemgetter(0)):
-        charted = [ChartedTable(table, sizes(table), costs(table)) for table in mine]
+    for dataset, of_dataset in counted(progress, "drawing datasets", list(by_dataset.items()), itemgetter(0)):
+        charted = [ChartedTable(table, sizes(table), costs(table)) for table in of_dataset]
         parts = dataset_parts(charted, "../")
         made[dataset_file(dataset)] = _page("board_base.html", "../", title=dataset, parts=parts)
-    for model, rows in counted(progress, "drawing judges", list(by_model.items()), itemgetter(0)):
-        parts = model_parts(model, rows, printable(names[rows[0][1].entry.judge]), "../")
+    for model, results in counted(progress, "drawing judges", list(by_model.items()), itemgetter(0)):
+        _, first = results[0]
+        parts = model_parts(results, printable(names[first.entry.judge]), "../")
         made[model_file(model)] = _page("board_base.html", "../", title=model or "(no name)", parts=parts)
     return made
+
+
+def _entries(tables: Sequence[Table]) -> list[Entry]:
+    return list(chain.from_iterable(table.entries for table in tables))
 
 
 def _page(
@@ -156,60 +162,69 @@ def _page(
 def _best_two(tables: Sequence[Table]) -> list[Entry]:
     """The two best judges that stand in a table together; the best twice if none do."""
     judges = judges_of(tables)
-    for place, (second, theirs) in enumerate(judges):
-        for first, its in judges[:place]:
-            if any(a is not None and b is not None for a, b in zip(its, theirs, strict=True)):
-                return [first, second]
-    return [entry for entry, _ in judges[:1]] * 2
+    for place, (second, rows_of_second) in enumerate(judges):
+        for first, rows_of_first in judges[:place]:
+            for one, other in zip(rows_of_first, rows_of_second, strict=True):
+                if one is not None and other is not None:
+                    return [first, second]
+    best, _ = judges[0]
+    return [best, best]
 
 
 def _options(tables: Sequence[Table]) -> dict[str, list[str]]:
     """The values of each filter."""
-    entries = list(chain.from_iterable(table.entries for table in tables))
+    entries = _entries(tables)
     classes = {size_class(entry) for entry in entries}
+    from_small_to_large = [name for _, name in SIZES]
     return {
         "task": sorted({table.task for table in tables}),
         "dataset": sorted({table.dataset for table in tables}),
         "protocol": sorted({entry.result.protocol for entry in entries}),
         "provider": sorted({entry.provider for entry in entries}),
-        "size": [name for name in (*dict(SIZES).values(), UNKNOWN) if name in classes],
+        "size": [name for name in (*from_small_to_large, UNKNOWN) if name in classes],
     }
 
 
 def _choice(tables: Sequence[Table]) -> Choice:
     """All judges, of which a page compares two."""
-    names = judge_names(chain.from_iterable(table.entries for table in tables))
-    place = {judge: number for number, judge in enumerate(sorted(names))}
+    names = judge_names(_entries(tables))
+    numbers = {judge: number for number, judge in enumerate(sorted(names))}
     sets = []
     for table in tables:
         judges = [entry.judge for entry in table.entries]
         matrix = matrix_of(printable(table.dataset), [names[judge] for judge in judges], table.results)
-        pairs = _pairs(table, lambda entry: place[entry.judge]) if table.comparison else ()
-        sets.append(JudgesOfSet(matrix, [place[judge] for judge in judges], pairs))
-    shown = [Judge(printable(names[judge])) for judge in place]
-    return Choice(shown, [place[entry.judge] for entry in _best_two(tables)], sets)
+        sets.append(JudgesOfSet(matrix, [numbers[judge] for judge in judges], _pairs(table, numbers)))
+    shown = [Judge(printable(names[judge])) for judge in numbers]
+    return Choice(shown, [numbers[entry.judge] for entry in _best_two(tables)], sets)
 
 
-def _pairs(table: Table, at: Callable[[Entry], int]) -> list[list[float]]:
-    """Two judges, detection of the second less that of the first with limits, and the adjusted p-value."""
-    assert table.comparison is not None
-    pairs = table.comparison.scores["detection"].pairs
-    return [
-        [at(table.compared[p.first]), at(table.compared[p.second]), p.difference, p.low, p.high, p.p_adjusted]
-        for p in pairs
-        if math.isfinite(p.p_adjusted)
-    ]
+def _pairs(table: Table, numbers: Mapping[tuple[str, str], int]) -> list[list[float]]:
+    """Each compared pair as the script of the page reads it; empty without a paired comparison.
+
+    That is the numbers of two judges, detection of the second less that of the first with its limits, and the
+    adjusted p-value.
+    """
+    if table.comparison is None:
+        return []
+    pairs = []
+    for pair in table.comparison.scores["detection"].pairs:
+        first, second = table.compared[pair.first], table.compared[pair.second]
+        if math.isfinite(pair.p_adjusted):  # JSON has no NaN
+            judges = [numbers[first.judge], numbers[second.judge]]
+            pairs.append([*judges, pair.difference, pair.low, pair.high, pair.p_adjusted])
+    return pairs
 
 
 def _check_free(folder: Path, out: str | Path) -> None:
+    """Raise `InputError` if the folder holds anything but an earlier site."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"`out` {out}: is a file; allowed: a new folder or that of an earlier site")
     if not folder.is_dir() or not any(folder.iterdir()):
         return
     try:
         check_place(folder / DATA)
-        earlier = json.loads((folder / DATA).read_text(encoding="utf-8"))["schema"] == SCHEMA
-    except (OSError, ValueError, KeyError, TypeError):
-        earlier = False
-    if not earlier:
+        schema = json.loads((folder / DATA).read_text(encoding="utf-8"))["schema"]
+    except (OSError, ValueError, KeyError, TypeError):  # no such file, no JSON, or JSON of another form
+        schema = None
+    if schema != SCHEMA:
         raise InputError(f"`out` {out}: holds other files; allowed: a new folder or that of an earlier site")

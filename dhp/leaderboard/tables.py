@@ -4,11 +4,11 @@ Results that share all that must agree stand in one table. Ranks come from the b
 allow (`RULES`): a paired comparison on the same texts, else intervals, else the plain figures.
 """
 
+import math
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -30,7 +30,7 @@ from dhp.runs.reader import RunResult
 
 Rule = Literal["paired", "intervals", "figures"]
 MOST_PAIRED = 16
-"""Judges that are compared by pairs; time grows with the square of their number."""
+"""Chosen: so many judges of a table are compared by pairs. Time grows with the square of their number."""
 RULES: dict[Rule, str] = {
     "paired": "A rank is 1 + the number of judges that are significantly better: a higher detection, and "
     "no common group in the paired comparison of all judges on the same texts (label swaps by example, Holm "
@@ -99,43 +99,55 @@ def make_tables(
     """
     check_allowed(allow)
     kinds: dict[tuple[str, ...], list[Entry]] = {}
-    for entry in sorted(entries, key=lambda e: e.key):
+    for entry in sorted(entries, key=lambda entry: entry.key):
         kind = [value for part, value in entry.shared.items() if part not in allow]
         if "metrics" in allow:  # scales may differ then, and the names of metrics still may not
-            kind += sorted(set(chain.from_iterable(row.metrics for row in entry.result.variants)))
+            kind += sorted(entry.metrics)
         kinds.setdefault(tuple(kind), []).append(entry)
-    shown = counted(progress, "ranking judges", list(kinds.values()), lambda each: each[0].result.dataset)
+    shown = counted(progress, "ranking judges", list(kinds.values()), lambda kind: kind[0].result.dataset)
     tables = [_table(members, allow, progress) for members in shown]
-    return sorted(tables, key=lambda t: (t.task, t.dataset, -len(t.rows), tuple(t.parts.values())))
+    return sorted(tables, key=_place)
+
+
+def _place(table: Table) -> tuple[object, ...]:
+    """Sorts tables by task and dataset, the fullest first; its parts make the order sure."""
+    return table.task, table.dataset, -len(table.rows), tuple(table.parts.values())
 
 
 def overlap_ranks(intervals: Sequence[tuple[float, float]]) -> list[int]:
     """1 + the number of intervals that lie wholly above each one."""
     lows = sorted(low for low, _ in intervals)
-    return [1 + len(lows) - bisect_right(lows, high) for _, high in intervals]
+    ranks = []
+    for _, high in intervals:
+        above = len(lows) - bisect_right(lows, high)
+        ranks.append(1 + above)
+    return ranks
 
 
 def competition_ranks(scores: Sequence[float]) -> list[int]:
     """1 + the number of higher scores."""
-    ordered = sorted(scores)
-    return [1 + len(ordered) - bisect_right(ordered, score) for score in scores]
+    return overlap_ranks([(score, score) for score in scores])
 
 
 def group_ranks(scores: Sequence[float], groups: Sequence[Sequence[int]]) -> list[int]:
-    """1 + the number of higher scores in no common group."""
+    """1 + the number of higher scores that share no group with each one."""
     together: list[set[int]] = [set() for _ in scores]
     for group in groups:
         for member in group:
             together[member].update(group)
     ranks = []
     for lower, near in zip(scores, together, strict=True):
-        higher = [j for j, other in enumerate(scores) if other > lower and j not in near]
-        ranks.append(1 + len(higher))
+        rank = 1
+        for place, other in enumerate(scores):
+            if other > lower and place not in near:
+                rank += 1
+        ranks.append(rank)
     return ranks
 
 
 def _table(entries: Sequence[Entry], allow: Collection[str], progress: Progress | None) -> Table:
-    placed = [e for e in entries if score(e.result, "detection")[0] is not None]
+    """The table of results that share all that must agree."""
+    placed = [entry for entry in entries if _detection(entry) is not None]
     rule, ranks, comparison = _ranked(placed, allow, progress)
     rows = []
     for entry in entries:
@@ -148,71 +160,92 @@ def _table(entries: Sequence[Entry], allow: Collection[str], progress: Progress 
                 letters = group_letters(comparison.scores["detection"].groups, place)
         tied = rank is not None and ranks.count(rank) > 1
         rows.append(Row(entry, rank, tied, letters))
-    # Judges without a rank come last.
-    rows.sort(key=lambda row: (row.rank or len(rows) + 1, -(score(row.entry.result, "detection")[0] or 0.0)))
+    last = len(rows) + 1  # judges without a rank
+    rows.sort(key=lambda row: (row.rank or last, -(_detection(row.entry) or 0.0)))
     first = entries[0]
     shared = {part: value for part, value in first.shared.items() if part not in allow}
     return Table(shared, first.task, rule, tuple(rows), comparison, tuple(placed))
+
+
+def _detection(entry: Entry) -> float | None:
+    detection, _ = score(entry.result, "detection")
+    return detection
 
 
 def _ranked(
     entries: Sequence[Entry], allow: Collection[str], progress: Progress | None
 ) -> tuple[Rule, list[int], DatasetComparison | None]:
     """The rule that the results allow, the ranks by it, and the comparison that they come from."""
-    rated = [RunResult(e.place, e.result, e.ratings) for e in entries if e.ratings is not None]
-    apart = any(run.result.curves for run in rated)
-    # An average over doses means nothing, so runs with doses have none to compare by.
-    paired = len(rated) == len(entries) and 2 <= len(rated) <= MOST_PAIRED and not apart
-    for run in rated[1:] if paired else ():
-        if set(run.ratings.examples) != set(rated[0].ratings.examples):
-            raise InputError(f"{run.place}: its ratings are of other examples than those of {rated[0].place}")
-    if paired and unpaired(rated) is None:
-        comparison = compare_results(rated, {"protocol", *allow}, progress)
+    comparison = _paired(entries, allow, progress)
+    if comparison is not None:
         by_average = comparison.scores["detection"]
-        if np.isfinite(by_average.point).all():
-            return "paired", group_ranks(by_average.point.tolist(), by_average.groups), comparison
-    ends = (score(entry.result, "detection")[1] for entry in entries)
-    intervals = [each for each in ends if each is not None]
+        return "paired", group_ranks(by_average.point.tolist(), by_average.groups), comparison
+    detections, intervals = [], []
+    for entry in entries:
+        detection, ends = score(entry.result, "detection")
+        detections.append(detection or 0.0)
+        if ends is not None:
+            intervals.append(ends)
     if entries and len(intervals) == len(entries):
         return "intervals", overlap_ranks(intervals), None
-    return "figures", competition_ranks([score(e.result, "detection")[0] or 0.0 for e in entries]), None
+    return "figures", competition_ranks(detections), None
+
+
+def _paired(
+    entries: Sequence[Entry], allow: Collection[str], progress: Progress | None
+) -> DatasetComparison | None:
+    """The paired comparison of all judges on the same texts; None if the results do not allow one.
+
+    Raises `InputError` if ratings are of different examples, although the results say they are the same.
+    """
+    rated = []
+    for entry in entries:
+        if entry.ratings is None or entry.result.curves:  # an average over doses means nothing
+            return None
+        rated.append(RunResult(entry.place, entry.result, entry.ratings))
+    if not 2 <= len(rated) <= MOST_PAIRED:
+        return None
+    first = rated[0]
+    for run in rated[1:]:
+        if set(run.ratings.examples) != set(first.ratings.examples):
+            raise InputError(f"{run.place}: its ratings are of other examples than those of {first.place}")
+    if unpaired(rated) is not None:
+        return None
+    comparison = compare_results(rated, {"protocol", *allow}, progress)
+    # A judge may have no average over the texts that all judges have rated.
+    has_averages = np.isfinite(comparison.scores["detection"].point).all()
+    return comparison if has_averages else None
 
 
 def judges_of(tables: Sequence[Table]) -> list[tuple[Entry, list[Row | None]]]:
     """Each judge with its row in every table, by mean rank, then by mean detection."""
-    by_judge: dict[tuple[str, str], list[Row | None]] = {}
+    first_entries: dict[tuple[str, str], Entry] = {}
+    rows_of: dict[tuple[str, str], list[Row | None]] = {}
     for number, table in enumerate(tables):
         for row in table.rows:
-            key = (row.entry.result.model, row.entry.result.protocol)
-            by_judge.setdefault(key, [None] * len(tables))[number] = row
+            judge = row.entry.judge
+            first_entries.setdefault(judge, row.entry)
+            rows_of.setdefault(judge, [None] * len(tables))[number] = row
 
-    def mean_rank(rows: Sequence[Row | None]) -> float:
-        ranks = [row.rank for row in rows if row is not None and row.rank is not None]
-        return sum(ranks) / len(ranks) if ranks else float("inf")
+    def order(judge: tuple[str, str]) -> tuple[object, ...]:
+        rows = [row for row in rows_of[judge] if row is not None]
+        ranks = [row.rank for row in rows if row.rank is not None]
+        mean_rank = sum(ranks) / len(ranks) if ranks else math.inf
+        detections = [_detection(row.entry) or 0.0 for row in rows]
+        return mean_rank, -sum(detections) / len(detections), judge
 
-    def mean_detection(rows: Sequence[Row | None]) -> float:
-        figures = [score(row.entry.result, "detection")[0] or 0.0 for row in rows if row is not None]
-        return sum(figures) / len(figures)
-
-    order = sorted(by_judge, key=lambda key: (mean_rank(by_judge[key]), -mean_detection(by_judge[key]), key))
-    judges = []
-    for key in order:
-        rows = by_judge[key]
-        first = next(row for row in rows if row is not None)
-        judges.append((first.entry, rows))
-    return judges
+    return [(first_entries[judge], rows_of[judge]) for judge in sorted(rows_of, key=order)]
 
 
 SCHEMA = "dhp.leaderboard/2"
-_QUANTITIES = ("detection", "lowest_detection")
-_DETAILS = ("d_avg", "d_min", "d_avg_ew", "d_min_ew")
+"""Name and version of the form of `leaderboard.json`."""
 
 
 def as_json(tables: Sequence[Table]) -> str:
     """The tables with all figures (schema `dhp.leaderboard/2`)."""
     records = []
     for table in tables:
-        rows = list(map(_record, table.rows))
+        rows = [_record(row) for row in table.rows]
         records.append({**table.parts, "task": table.task, "rule": table.rule, "rows": rows})
     return indented_json({"schema": SCHEMA, "tables": records})
 
@@ -225,10 +258,12 @@ def as_csv(tables: Sequence[Table]) -> str:
     for number, table in enumerate(tables, 1):
         for row in table.rows:
             record = _record(row)
-            for name in _QUANTITIES:
+            for name in ("detection", "lowest_detection"):
                 low, high = record.pop(f"{name}_ci") or (None, None)
-                record |= {f"{name}_low": low, f"{name}_high": high}
+                record[f"{name}_low"] = low
+                record[f"{name}_high"] = high
             lines.append({"table": number, "task": table.task, **table.parts, "rule": table.rule, **record})
+    # As objects, so that whole numbers stay whole beside cells without a value.
     frame = pd.DataFrame(lines, dtype=object).map(spreadsheet_safe)
     return frame.to_csv(index=False, lineterminator="\n")
 
@@ -241,20 +276,25 @@ def as_markdown(tables: Sequence[Table]) -> str:
         columns: list[Column[Any]] = [RANK, MODEL, PROTOCOL, *table.columns, COST]
         headings = [column.heading for column in columns]
         right = [place for place, column in enumerate(columns) if column.right]
-        rows = [list(map(markdown_cell, _cells(table, row))) for row in table.rows]
+        rows = []
+        for row in table.rows:
+            rows.append([markdown_cell(cell) for cell in _cells(table, row)])
         parts += [
             f"## {markdown_cell(table.dataset)}",
             f"{markdown_cell(shared)}. {RULES[table.rule]}",
             markdown_table(headings, rows, right),
-            *map(markdown_cell, legend(table.results)),
+            *(markdown_cell(line) for line in legend(table.results)),
         ]
     return "\n\n".join(parts) + "\n"
 
 
 def _record(row: Row) -> dict[str, Any]:
-    entry: Entry = row.entry
+    """All figures of a row, as JSON and CSV have them."""
+    entry = row.entry
     r = entry.result
-    scores = {name: score(r, name) for name in _QUANTITIES}
+    detection, detection_ends = score(r, "detection")
+    lowest, lowest_ends = score(r, "lowest_detection")
+    noticed = [kind for kind in r.variants if kind.state.is_good]
     return {
         "rank": row.rank,
         "tied": row.tied,
@@ -263,14 +303,19 @@ def _record(row: Row) -> dict[str, Any]:
         "provider": entry.provider,
         "size_billions": entry.size,
         "protocol": r.protocol,
-        "noticed": sum(row.state.is_good for row in r.variants),
+        "noticed": len(noticed),
         "kinds": len(r.variants),
-        **{name: value for name, (value, _) in scores.items()},
-        **{f"{name}_ci": ends for name, (_, ends) in scores.items()},
+        "detection": detection,
+        "lowest_detection": lowest,
+        "detection_ci": detection_ends,
+        "lowest_detection_ci": lowest_ends,
         "read": r.read,
         "lowest_kind": r.detection.min_variant,
         "harmless_edits": r.harmless_edits,
-        **{name: getattr(r, name) for name in _DETAILS},
+        "d_avg": r.d_avg,
+        "d_min": r.d_min,
+        "d_avg_ew": r.d_avg_ew,
+        "d_min_ew": r.d_min_ew,
         "cost_per_1000": entry.cost,
         "latency": r.latency,
         "asked": r.ratings.get("asked"),
@@ -281,10 +326,12 @@ def _record(row: Row) -> dict[str, Any]:
 
 
 def _cells(table: Table, row: Row) -> list[str]:
-    """The short row of a table to be printed."""
-    r = row.entry.result
+    """The cells of a row in Markdown."""
+    result = row.entry.result
     return [
-        *(RANK.shown(row), MODEL.shown(row), r.protocol),  # with its hash: prompts of one name may differ
-        *(column.shown(r) for column in table.columns),
+        RANK.shown(row),
+        MODEL.shown(row),
+        result.protocol,  # with its hash, which `PROTOCOL` leaves out: prompts of one name may differ
+        *(column.shown(result) for column in table.columns),
         COST.shown(row),
     ]
