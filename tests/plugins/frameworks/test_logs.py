@@ -69,7 +69,7 @@ def test_inspect_logs(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert "production texts" in found.notes[0]
     assert "4 entries, left out: 1 of further epochs, 1 without output" in caplog.text
     odd = inspect_log(samples=[{"id": 1, "epoch": 1e999, "input": "Who?", "output": {"completion": TEXT}}])
-    with pytest.raises(InputError, match=r"a\.json: .*1: epoch 'inf'; must be a whole number"):
+    with pytest.raises(InputError, match=r"a\.json: .*1: epoch 'inf'"):
         log_dataset(written(tmp_path, "a.json", odd))
 
 

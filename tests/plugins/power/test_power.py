@@ -71,12 +71,12 @@ def test_a_pilot_speaks_of_its_kinds(pilot: Path) -> None:
     ("call", "message"),
     [
         (lambda: power_of_detection(0.7, FEW), "`detection` 0.7"),
-        (lambda: power_of_detection(101, FEW), "`detection` 101: must be 0 or more, at most 100"),
+        (lambda: power_of_detection(101, FEW), "`detection` 101"),
         (lambda: power_of_detection(70, FEW, correlation=1), "correlation: 1; must be"),
-        (lambda: power_of_detection(70, FEW, metrics=51), "`metrics` 51: must be 1 or more, at most 50"),
+        (lambda: power_of_detection(70, FEW, metrics=51), "`metrics` 51"),
         (lambda: power_of_detection(90, FEW, tied=50), "tied"),
-        (lambda: Question(n=0), "`question.n` 0: must be 1 or more, at most 5000"),
-        (lambda: Question(runs=0), "`question.runs` 0: must be 1 or more"),
+        (lambda: Question(n=0), "`question.n` 0"),
+        (lambda: Question(runs=0), "`question.runs` 0"),
         (lambda: Question(kinds=0), "`question.kinds` 0: must be"),
     ],
 )
