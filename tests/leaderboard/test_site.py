@@ -244,8 +244,8 @@ def test_a_false_alarm_stands_in_every_table_and_export(edited: Callable[..., Pa
         assert "false alarm" in (tmp_path / "site" / name).read_text(), name
     for folder in ("models", "datasets"):
         (file,) = (tmp_path / "site" / folder).iterdir()
-        assert re.search(r"false-alarm\"[^>]*>! false alarm \d+%<", file.read_text()), folder
-    assert re.search(r'class="v false-alarm"', (tmp_path / "site" / "compare.html").read_text())
+        assert "! false alarm" in Parsed(file.read_text()).text, folder
+    assert "false alarm" in Parsed((tmp_path / "site" / "compare.html").read_text()).text
 
 
 @pytest.mark.slow
@@ -296,7 +296,7 @@ def test_latency_stands_in_the_board_where_calls_were_timed(
     timed = edited("a.json", lambda r: r.update(model="own/timed", latency=[0.5, 2.25]))
     write_site(make_tables(read_entries([timed, edited("b.json", lambda r: None)])), tmp_path / "site")
     page = (tmp_path / "site" / dataset_file("mini/summeval")).read_text("utf-8")
-    assert re.search('data-value="0.5">0.5 / 2.2</td>', page)
+    assert "0.5 / 2.2" in page
     write_site(make_tables(read_entries([edited("c.json", lambda r: None)])), tmp_path / "untimed")
     assert SECONDS.help in page
     assert SECONDS.help not in (tmp_path / "untimed" / "index.html").read_text("utf-8")
