@@ -95,7 +95,7 @@ class JudgesSpec(Checked):
             own_scale = replace(self.judge_settings, scale=self.scale)
             return replace(self, judge_settings=own_scale, scale=None)
 
-        # On the command line labels are one text: "bad,fair,good".
+        # One text of labels: "bad,fair,good".
         labels = self.labels.split(",") if isinstance(self.labels, str) else self.labels
         metrics = chosen_metrics(metric_list(self.metrics), self.scale, labels, prompted=bool(self.prompt))
         return replace(self, metrics=metrics, scale=None, labels=())
@@ -188,8 +188,10 @@ class RunSpec(Choice, JudgesSpec):
 
 def _paper_protocol(asked: Protocols, *, prompted: bool) -> Protocol:
     """How the paper asks; steps are left to a file of them, or to prompts of one's own."""
-    known = read_protocol(asked) if isinstance(asked, str) else asked
-    if not isinstance(known, Protocol) or known.protocol != RunSpec.protocol:
+    protocols = [read_protocol(each) if isinstance(each, str) else each for each in as_list(asked)]
+    known = protocols[0] if len(protocols) == 1 else None
+    # It is known by its file: a user may have changed it and given it another name.
+    if not isinstance(known, Protocol) or known.origin != read_protocol("dhp").origin:
         raise InputError("`protocol`: contradicts preset 'paper'; leave one of them out")
     settings = paper_settings("changes", known)
     if prompted:

@@ -1,22 +1,23 @@
 """`dhp benchmark`: degrade, judge, analyse.
 
-`RunOptions` are the options of the command, which `--preset` changes first (`Preset.applied`).
-`RunOptions.keywords` makes of them the keywords of `dhp.run`, and `carry_out` runs it or estimates its cost.
+The options go as keywords to `dhp.run`, or with `--dry-run` to `dhp.estimate`, as a user of Python states
+them. What only the command line can know is checked before: which options were typed, and whether they have
+an effect for these judges. After the run `_check_scored` says why ratings have no score.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from dhp.analysis.config import AnalysisConfig
 from dhp.cli.command import Command
 from dhp.cli.config_file import config_option
-from dhp.cli.criteria import OWN, Criteria
+from dhp.cli.criteria import Criteria
 from dhp.cli.language_models import check_filler, estimates_shown, refuse_unused
 from dhp.cli.missing import on_missing
-from dhp.cli.options import AnyCommand, settings, stated
+from dhp.cli.options import settings, stated
 from dhp.cli.output import OutputOptions, say
 from dhp.cli.protocol_options import (
     DATASET,
@@ -39,7 +40,13 @@ from dhp.perturb.settings import Choice, PerturbModel
 if TYPE_CHECKING:
     from dhp.analysis.results import Results
 
-R = TypeVar("R")
+COMMON = (
+    "--model --dataset --field --prompt-file --metric --scale --pass-mark --name --base-url --n --samples "
+    "--dry-run --out --config --details"
+)
+"""The options that most people need, in the order of their use."""
+_FORMS = ("json", "csv", "markdown", "quiet")
+"""Forms of the results, which a dry run has none of."""
 
 
 @dataclass(frozen=True)
@@ -52,34 +59,20 @@ class Preset(Checked):
         default=None,
     )
 
-    def applied(self, options: "RunOptions") -> "RunOptions":
-        """The options with those of the preset; raises `InputError` for an option that contradicts it."""
-        if self.preset is None:
-            return options
-        if options.protocol != (DEFAULT_PROTOCOL,):
-            raise _contradiction("--protocol", "protocol", DEFAULT_PROTOCOL)
-        choice = _fixed(options.choice, "choice")
-        if isinstance(choice.perturb_model, PerturbModel):
-            model = _fixed(choice.perturb_model, "choice.perturb_model")
-            choice = replace(choice, perturb_model=model)
-        return replace(
-            options,
-            dataset=options.dataset or ("all",),
-            choice=choice,
-            changes=_fixed(options.changes, "changes"),
-            analysis=_fixed(options.analysis, "analysis"),
-        )
 
+def _refuse_beside_preset(protocol: Sequence[str], records: dict[str, object]) -> None:
+    """Raise `InputError` for an option that was typed and contradicts the paper.
 
-def _fixed(record: R, parameter: str) -> R:
-    settings = paper_settings(parameter, record)
-    for name, value in settings.items():
-        options = stated(f"{parameter}.{name}")
-        if options and getattr(record, name) != value:
-            raise _contradiction(options[0], name, value)
-    whole: Any = record
-    changed: R = replace(whole, **settings)
-    return changed
+    `dhp.run` refuses a setting that differs from the paper and from its default. That a default was typed,
+    as in `--statistics default`, is known here alone. `records` are the settings by their parameters.
+    """
+    if tuple(protocol) != (DEFAULT_PROTOCOL,):
+        raise _contradiction("--protocol", "protocol", DEFAULT_PROTOCOL)
+    for parameter, record in records.items():
+        for name, value in paper_settings(parameter, record).items():
+            options = stated(f"{parameter}.{name}")
+            if options and getattr(record, name) != value:
+                raise _contradiction(options[0], name, value)
 
 
 def _contradiction(option: str, name: str, value: object) -> InputError:
@@ -90,113 +83,85 @@ def _contradiction(option: str, name: str, value: object) -> InputError:
     )
 
 
-COMMON = (
-    "--model --dataset --field --prompt-file --metric --scale --pass-mark --name --base-url --n --samples "
-    "--dry-run --out --config --details"
-)
-"""The options that most people need, in the order of their use."""
-
-
-@dataclass(frozen=True)
-class RunOptions(Checked):
-    """The options of a run, but for presets."""
-
-    rules = (*(exclusive("dry_run", f"output.{form}") for form in ("json", "csv", "markdown", "quiet")),)
-
-    model: tuple[str, ...]
-    dataset: tuple[str, ...]
-    protocol: tuple[str, ...]
-    seed: int
-    dry_run: bool
-    out: str | None
-    choice: Choice
-    criteria: Criteria
-    changes: ProtocolChanges
-    settings: ModelSettings
-    judge_settings: JudgeSettings
-    analysis: AnalysisConfig
-    output: OutputOptions
-
-    def keywords(self) -> dict[str, Any]:
-        """Keywords of `dhp.run`, but `out` and `progress`; raises `InputError` for a contradiction."""
-        judges = self.model or _scorers_of_log(self.dataset)
-        # Options that would have no effect are refused before anything is read.
-        asked = self.choice.perturb_model
-        perturb_model = asked.model if isinstance(asked, PerturbModel) else None
-        refuse_unused(self.model, self.protocol, perturb_model=perturb_model is not None)
-        check_filler(self.settings, (*self.model, perturb_model), dry_run=self.dry_run)
-        named = self.model or (OWN,)  # the scorers of a log are objects, too
-        return {
-            "model": judges,
-            "dataset": self.dataset or None,
-            "protocol": [self.changes.changed(name) for name in self.protocol],
-            "prompt": self.changes.prompt,
-            "metrics": self.criteria.chosen(named, prompted=bool(self.changes.prompt)),
-            "settings": self.settings,
-            "judge_settings": self.criteria.of_functions(named, self.judge_settings),
-            "seed": self.seed,
-            "analysis": self.analysis,
-            **{field.name: getattr(self.choice, field.name) for field in fields(self.choice)},
-        }
-
-    def carry_out(self, run: "Callable[..., Results]", limit: str = "") -> None:
-        """Run it, by `dhp.run` or what takes the same keywords, and show the results; or estimate it.
-
-        `limit` says why the estimate is an upper limit.
-        """
-        from dhp.run import estimate
-        from dhp.runs.writer import run_folder
-
-        keywords = self.keywords()
-        if self.dry_run:
-            say(*estimates_shown(estimate(**keywords)), *([f"upper limit: {limit}"] if limit else []))
-            return
-        folder = run_folder(self.out, self.changes.name)
-        with self.output.working() as progress:
-            results = run(**keywords, out=folder, progress=progress)
-        self.output.show(results)
-        self.output.say(f"report  {folder.path / 'report.html'}")
-        _check_scored(results, self.output)
-
-
-def run_options(command: AnyCommand) -> AnyCommand:
-    """Let a command take the fields of `RunOptions`."""
-    takes: list[Callable[[AnyCommand], AnyCommand]] = [
-        model_option(several=True),
-        DATASET,
-        PROTOCOL,
-        SEED,
-        DRY_RUN,
-        click.option(
-            "--out",
-            metavar="DIR",
-            help="Folder of the run; default: runs/NAME, or a name made from the options.",
-        ),
-        config_option,
-        settings("choice", Choice),
-        settings("criteria", Criteria),
-        settings("changes", ProtocolChanges),
-        settings("settings", ModelSettings),
-        settings("judge_settings", JudgeSettings),
-        settings("analysis", AnalysisConfig),
-        settings("output", OutputOptions, only=("json", "csv", "markdown", "details", "quiet")),
-    ]
-    for take in reversed(takes):
-        command = take(command)
-    return command
-
-
-@click.command(cls=Command, common=COMMON)
+@click.command(cls=Command, common=COMMON, rules=[exclusive("dry_run", f"output.{form}") for form in _FORMS])
 @settings("preset", Preset)
-@run_options
-def benchmark(preset: Preset, **keywords: Any) -> None:
+@model_option(several=True)
+@DATASET
+@PROTOCOL
+@SEED
+@DRY_RUN
+@click.option(
+    "--out", metavar="DIR", help="Folder of the run; default: runs/NAME, or a name made from the options."
+)
+@config_option
+@settings("choice", Choice)
+@settings("criteria", Criteria)
+@settings("changes", ProtocolChanges)
+@settings("settings", ModelSettings)
+@settings("judge_settings", JudgeSettings)
+@settings("analysis", AnalysisConfig)
+@settings("output", OutputOptions, only=("json", "csv", "markdown", "details", "quiet"))
+def benchmark(
+    preset: Preset,
+    model: tuple[str, ...],
+    dataset: tuple[str, ...],
+    protocol: tuple[str, ...],
+    seed: int,
+    dry_run: bool,
+    out: str | None,
+    choice: Choice,
+    criteria: Criteria,
+    changes: ProtocolChanges,
+    settings: ModelSettings,
+    judge_settings: JudgeSettings,
+    analysis: AnalysisConfig,
+    output: OutputOptions,
+) -> None:
     """Degrade texts, let a judge rate them, test whether it noticed.
 
     Example: python -m dhp.benchmark --model baseline/surface --dataset mini/summeval
     """
-    from dhp.run import run
+    from dhp.run import estimate, run
+    from dhp.runs.writer import run_folder
 
-    preset.applied(RunOptions(**keywords)).carry_out(run)
+    perturb_model = choice.perturb_model if isinstance(choice.perturb_model, PerturbModel) else None
+    if preset.preset is not None:
+        records: dict[str, object] = {"choice": choice, "changes": changes, "analysis": analysis}
+        if perturb_model is not None:
+            records["choice.perturb_model"] = perturb_model
+        _refuse_beside_preset(protocol, records)
+
+    # Options that would have no effect are refused before anything is read.
+    refuse_unused(model, protocol, perturb_model=perturb_model is not None)
+    asked = [*model, perturb_model.model if perturb_model else None]
+    check_filler(settings, asked, dry_run=dry_run)
+
+    keywords: dict[str, Any] = {
+        "model": model or _scorers_of_log(dataset),
+        "dataset": dataset or None,
+        "protocol": [changes.changed(name) for name in protocol],
+        "prompt": changes.prompt,
+        "metrics": criteria.metrics,
+        "scale": criteria.scale,
+        "labels": criteria.words,
+        "settings": settings,
+        "judge_settings": judge_settings,
+        "seed": seed,
+        "analysis": analysis,
+        "preset": preset.preset,
+    }
+    for field in fields(choice):
+        keywords[field.name] = getattr(choice, field.name)
+    if dry_run:
+        say(*estimates_shown(estimate(**keywords)))
+        return
+
+    folder = run_folder(out, changes.name)
+    with output.working() as progress:
+        results = run(**keywords, out=folder, progress=progress)
+    output.show(results)
+    output.say(f"report  {folder.path / 'report.html'}")
+    _check_scored(results, output)
 
 
 def _check_scored(results: "Results", output: OutputOptions) -> None:

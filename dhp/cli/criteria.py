@@ -1,18 +1,12 @@
 """What is rated: options of metrics."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dhp.core.errors import InputError
 from dhp.core.options import option
 
 if TYPE_CHECKING:
     from dhp.core.specs import Metric
-    from dhp.judge.adapters.settings import JudgeSettings
-
-
-OWN = "python:"
 
 
 @dataclass(frozen=True)
@@ -38,26 +32,16 @@ class Criteria:
         metavar="WORST,..,BEST",
     )
 
-    def chosen(self, models: Sequence[str], *, prompted: bool = False) -> "list[str | Metric]":
-        """The metrics to judge by; those of the user's own have a scale or labels.
+    @property
+    def words(self) -> list[str]:
+        """The labels, one by one."""
+        return [] if self.labels is None else self.labels.split(",")
+
+    def chosen(self, *, prompted: bool) -> "list[str | Metric]":
+        """The metrics by which a language model judges; those of the user's own have a scale or labels.
 
         `prompted` says whether the prompt is the user's own.
         """
-        from dhp.content.own_task import LABELS_OF_FUNCTIONS, chosen_metrics
+        from dhp.content.own_task import chosen_metrics
 
-        if self.labels is not None and models and all(model.startswith(OWN) for model in models):
-            raise InputError(LABELS_OF_FUNCTIONS)
-        scale = None if _own_functions(models) else self.scale  # it goes to `of_functions`
-        labels = self.labels.split(",") if self.labels is not None else ()
-        return chosen_metrics(self.metrics, scale, labels, prompted=prompted)
-
-    def of_functions(self, models: Sequence[str], settings: "JudgeSettings") -> "JudgeSettings":
-        """The settings of functions and scorers, with their scale."""
-        if self.scale is None or not _own_functions(models):
-            return settings
-        return replace(settings, scale=self.scale)
-
-
-def _own_functions(models: Sequence[str]) -> bool:
-    """Whether the scale is that of the scores of functions, and not that of a metric."""
-    return any(model.startswith(OWN) for model in models)
+        return chosen_metrics(self.metrics, self.scale, self.words, prompted=prompted)

@@ -85,11 +85,13 @@ def judge(
         data,
         protocol=[changes.changed(name) for name in protocol],
         prompt=changes.prompt,
-        metrics=criteria.chosen(model, prompted=bool(changes.prompt)),
+        metrics=criteria.metrics,
+        scale=criteria.scale,
+        labels=criteria.words,
         settings=settings,
-        judge_settings=criteria.of_functions(model, judge_settings),
+        judge_settings=judge_settings,
         task=task,
-    )
+    ).with_scale()
     if dry_run:
         say(*estimates_shown(estimate_texts(spec)))
         return

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from dhp.cli.command import Command
-from dhp.cli.criteria import OWN, Criteria
+from dhp.cli.criteria import Criteria
 from dhp.cli.options import refuse_surplus, settings
 from dhp.cli.output import say
 from dhp.cli.protocol_options import CHART, DATASET, SEED, ProtocolChanges
 from dhp.core.errors import InputError, one_of
+from dhp.core.objects import PREFIX
 from dhp.core.plugins import offered
 from dhp.core.writing import write_lines
 from dhp.llm.clients.servers import SERVERS
@@ -118,7 +119,7 @@ def _protocol(asked: ShowRequest) -> Iterator[Part]:
     from dhp.judge.pairs import ORDERS, OVERALL, Pair
 
     protocol = asked.changes.changed(asked.name)
-    metrics = asked.criteria.chosen((), prompted=bool(asked.changes.prompt))
+    metrics = asked.criteria.chosen(prompted=bool(asked.changes.prompt))
     task, texts = _candidates(asked, metrics)
     example = texts[0].example if asked.example is None else asked.example
     one_of("example", example, {c.example for c in texts}, "--example")
@@ -396,7 +397,7 @@ def _judge(asked: ShowRequest) -> Iterable[Part]:
     from dhp.judge.judges.mock import MockJudge
     from dhp.llm.api import providers
 
-    computed = not asked.name.startswith((OWN, *(f"{provider}/" for provider in providers())))
+    computed = not asked.name.startswith((PREFIX, *(f"{provider}/" for provider in providers())))
     judge = find_judge(asked.name) if computed else None
     yield f"{asked.name}: {judge_form(asked.name)}"
     if isinstance(judge, MockJudge):

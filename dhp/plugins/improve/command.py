@@ -139,7 +139,7 @@ def _asked(
     way = changes.changed(protocol)
     if way.pairwise:
         raise InputError(f"`protocol` {protocol}: compares texts; allowed: pointwise protocols")
-    metrics = criteria.chosen([model], prompted=True)
+    metrics = criteria.chosen(prompted=True)
     one_prompt = len(metrics) == 1 or way.answer == "json"
     if len(prompt_versions(changes.prompt, one_prompt=one_prompt)) > 1:
         raise InputError("`prompt`: names several versions of a prompt; one is improved at a time")

@@ -84,13 +84,15 @@ def probe(
         dataset or None,
         protocol=[changes.changed(name) for name in protocol],
         prompt=changes.prompt,
-        metrics=criteria.chosen(model, prompted=bool(changes.prompt)),
+        metrics=criteria.metrics,
+        scale=criteria.scale,
+        labels=criteria.words,
         settings=settings,
-        judge_settings=criteria.of_functions(model, judge_settings),
+        judge_settings=judge_settings,
         seed=seed,
         choice=choice,
         chosen=chosen,
-    )
+    ).with_scale()
     if dry_run:
         say(*estimates_shown(estimates(spec)))
         return
