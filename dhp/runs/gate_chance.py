@@ -19,6 +19,7 @@ from dhp.core.options import as_list
 from dhp.core.progress import Progress, counted
 from dhp.core.records import PROBES, Variant, parse_variant
 from dhp.core.seeding import key_digest
+from dhp.core.specs import Scale
 from dhp.runs.conditions import Gate
 from dhp.runs.gate import averaged_run, check_run
 from dhp.runs.pairing import paired_results
@@ -179,4 +180,10 @@ def _result(result: Result, ratings: RatingsArray) -> Result:
     perturbers = {variant.perturber for variant in known if variant.level not in PROBES}
     asked = AnalysisConfig(statistics=result.statistics, weights="uniform", floor=100 * result.floor)
     config = asked.resolve(None, perturbers, ratings.metrics)
-    return analyze_ratings(ratings, config, known, levels=result.levels, signature=result.signed)
+    mark = result.pass_mark
+    if mark is not None:  # as the run resolved it: the metrics with their scales and labels are not at hand
+        config = replace(config, pass_mark=mark.mark, marks=mark.marks)
+    scales = {metric: Scale(min=low, max=high) for metric, (low, high) in result.scales.items()}
+    return analyze_ratings(
+        ratings, config, known, levels=result.levels, signature=result.signed, scales=scales
+    )

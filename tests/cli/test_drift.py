@@ -13,7 +13,8 @@ from scipy.stats import ttest_rel
 
 import dhp as library
 from dhp.core.errors import InputError
-from dhp.runs.gate_chance import _exchanged, _resampled
+from dhp.runs.conditions import Gate
+from dhp.runs.gate_chance import _exchanged, _resampled, chance_of_failing
 
 from .conftest import Run
 
@@ -179,6 +180,13 @@ def test_the_chance_that_an_unchanged_judge_fails(dhp: Run, tmp_path: Path) -> N
     assert (lost.code, "in about 100 % of runs (96–100): other texts like these" in lost.out) == (0, True)
     refused = dhp("gate", "r", "--min-detection", "50", "--dry-run", "--junit", "h.xml")
     assert (refused.code, (tmp_path / "h.xml").exists()) == (2, False)
+
+
+def test_the_chance_of_failing_at_a_pass_mark() -> None:
+    """At the lowest score every text passes: no original fails, and all damaged texts pass."""
+    results = library.run("mock/ideal", "mini/story_cloze", n=8, pass_mark=1, progress=False)
+    assert chance_of_failing(results, Gate(max_fail=50), repeats=2).failed == 0
+    assert chance_of_failing(results, Gate(max_pass=1), repeats=2).failed == 2
 
 
 def test_answers_are_swapped_in_whole_examples(result: library.Results) -> None:
