@@ -60,14 +60,19 @@ class Preset(Checked):
     )
 
 
-def _refuse_beside_preset(protocol: Sequence[str], records: dict[str, object]) -> None:
+def _refuse_beside_preset(
+    protocol: tuple[str, ...], choice: Choice, changes: ProtocolChanges, analysis: AnalysisConfig
+) -> None:
     """Raise `InputError` for an option that was typed and contradicts the paper.
 
     `dhp.run` refuses a setting that differs from the paper and from its default. That a default was typed,
-    as in `--statistics default`, is known here alone. `records` are the settings by their parameters.
+    as in `--statistics default`, is known here alone.
     """
-    if tuple(protocol) != (DEFAULT_PROTOCOL,):
+    if protocol != (DEFAULT_PROTOCOL,):
         raise _contradiction("--protocol", "protocol", DEFAULT_PROTOCOL)
+    records: dict[str, object] = {"choice": choice, "changes": changes, "analysis": analysis}
+    if isinstance(choice.perturb_model, PerturbModel):
+        records["choice.perturb_model"] = choice.perturb_model
     for parameter, record in records.items():
         for name, value in paper_settings(parameter, record).items():
             options = stated(f"{parameter}.{name}")
@@ -124,17 +129,12 @@ def benchmark(
     from dhp.run import estimate, run
     from dhp.runs.writer import run_folder
 
-    perturb_model = choice.perturb_model if isinstance(choice.perturb_model, PerturbModel) else None
-    if preset.preset is not None:
-        records: dict[str, object] = {"choice": choice, "changes": changes, "analysis": analysis}
-        if perturb_model is not None:
-            records["choice.perturb_model"] = perturb_model
-        _refuse_beside_preset(protocol, records)
-
     # Options that would have no effect are refused before anything is read.
+    if preset.preset is not None:
+        _refuse_beside_preset(protocol, choice, changes, analysis)
+    perturb_model = choice.perturb_model.model if isinstance(choice.perturb_model, PerturbModel) else None
     refuse_unused(model, protocol, perturb_model=perturb_model is not None)
-    asked = [*model, perturb_model.model if perturb_model else None]
-    check_filler(settings, asked, dry_run=dry_run)
+    check_filler(settings, (*model, perturb_model), dry_run=dry_run)
 
     keywords: dict[str, Any] = {
         "model": model or _scorers_of_log(dataset),
