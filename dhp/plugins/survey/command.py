@@ -12,8 +12,11 @@ from dhp.core.diff import diff
 from dhp.core.errors import InputError
 from dhp.core.writing import check_output, write_lines
 from dhp.perturb.settings import Choice
-from dhp.plugins.survey.survey import ROLE_LENGTH, SCHEMA, Survey
+from dhp.plugins.survey.answers import ROLE_LENGTH, SCHEMA
+from dhp.plugins.survey.survey import Survey
 from dhp.report.web import page
+
+_ASSETS = Path(__file__).parent / "assets"
 
 
 @click.group()
@@ -52,8 +55,8 @@ def aggregate(answers: tuple[str, ...], out: str, chart: str | None) -> None:
     """
     from dhp.cli.show import weights_shown
     from dhp.content.catalog import read_weights
-    from dhp.plugins.survey.survey import aggregate as count
-    from dhp.plugins.survey.survey import read_answers, write_weights
+    from dhp.plugins.survey.answers import aggregate as count
+    from dhp.plugins.survey.answers import read_answers, write_weights
 
     path = Path(out)
     if path.suffix not in (".yaml", ".yml"):
@@ -67,12 +70,9 @@ def aggregate(answers: tuple[str, ...], out: str, chart: str | None) -> None:
 
     unanswered = 0
     for sheet in sheets:
-        unanswered += [*sheet.answers.values()].count(None)
+        unanswered += list(sheet.answers.values()).count(None)
     if unanswered:
         say(f"note: questions left open, which count for no metric: {unanswered}")
-
-
-_ASSETS = Path(__file__).parent / "assets"
 
 
 def survey_page(survey: Survey) -> str:

@@ -13,17 +13,10 @@ import yaml
 from dhp.content.catalog import read_suite, read_task, read_weights
 from dhp.core.errors import InputError
 from dhp.core.records import Example
+from dhp.plugins.survey.agreement import agreement, fleiss_kappa
+from dhp.plugins.survey.answers import aggregate, read_answers, write_weights
 from dhp.plugins.survey.command import survey_page
-from dhp.plugins.survey.survey import (
-    Issue,
-    Survey,
-    aggregate,
-    agreement,
-    fleiss_kappa,
-    make_survey,
-    read_answers,
-    write_weights,
-)
+from dhp.plugins.survey.survey import Issue, Survey, make_survey
 from dhp.report.weights import weights_page
 from tests.parsed import Parsed
 
