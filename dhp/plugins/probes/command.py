@@ -76,7 +76,9 @@ def probe(
     from dhp.plugins.probes.output import FILES, probe_parts, write_probes
     from dhp.plugins.probes.probing import ProbeSpec, estimates, probed
 
-    perturb_model = choice.perturb_model.model if isinstance(choice.perturb_model, PerturbModel) else None
+    perturb_model = None
+    if isinstance(choice.perturb_model, PerturbModel):
+        perturb_model = choice.perturb_model.model
     refuse_unused(model, protocol, perturb_model=perturb_model is not None)
     check_filler(settings, (*model, perturb_model), dry_run=dry_run)
     spec = ProbeSpec(

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from dhp.plugins.probes.probing import ProbeResult
+from dhp.plugins.probes.result import ProbeResult
 from dhp.plugins.probes.statistics import Figure as Share
-from dhp.plugins.probes.texts import LABELS
+from dhp.plugins.probes.suite import LABELS
 from dhp.report.charts import COLOURS, drawn
 from dhp.report.labels import percent
 
@@ -23,20 +23,27 @@ def probes_charts(result: ProbeResult) -> list["Markup"]:
     charts = []
     moved, lines = _moved(result), _by_dose(result)
     if moved:
-        words = []
-        for name, (share, again) in moved.items():
-            words.append(f"{name} {percent(share.value)}, the same text again {percent(again.value)}")
         height = 1.1 + _ROW * max(3, len(moved))
-        description = f"Share of the scores that move: {'; '.join(words)}."
-        charts.append(drawn(lambda page: _draw_moved(page, moved), _WIDTH, height, description))
+        charts.append(drawn(lambda page: _draw_moved(page, moved), _WIDTH, height, _moved_words(moved)))
     if lines:
-        words = []
-        for name, points in lines.items():
-            changes = [f"{dose}: {change:+.0%}" for dose, change in points.items()]
-            words.append(f"{name} {', '.join(changes)}")
-        description = f"Mean change of the score by dose, of the scale: {'; '.join(words)}."
-        charts.append(drawn(lambda page: _draw_doses(page, lines), _WIDTH, 2.4, description))
+        charts.append(drawn(lambda page: _draw_doses(page, lines), _WIDTH, 2.4, _by_dose_words(lines)))
     return charts
+
+
+def _moved_words(moved: dict[str, tuple[Share, Share]]) -> str:
+    """The picture for those who do not see it."""
+    words = []
+    for name, (share, again) in moved.items():
+        words.append(f"{name} {percent(share.value)}, the same text again {percent(again.value)}")
+    return f"Share of the scores that move: {'; '.join(words)}."
+
+
+def _by_dose_words(lines: dict[str, dict[int, float]]) -> str:
+    words = []
+    for name, points in lines.items():
+        changes = [f"{dose}: {change:+.0%}" for dose, change in points.items()]
+        words.append(f"{name} {', '.join(changes)}")
+    return f"Mean change of the score by dose, of the scale: {'; '.join(words)}."
 
 
 def _moved(result: ProbeResult) -> dict[str, tuple[Share, Share]]:
@@ -69,17 +76,18 @@ def _draw_moved(page: "Figure", moved: dict[str, tuple[Share, Share]]) -> None:
     axes = page.subplots()
     # Two marks a row: the changed text above, the same text asked again below.
     for row, (share, again) in enumerate(moved.values()):
-        for each, place, shade, name in (
+        marks = (
             (again, row + 0.18, "weak", "same text again"),
             (share, row - 0.18, "d", "changed text"),
-        ):
-            if each.value is None:
+        )
+        for figure, place, shade, name in marks:
+            if figure.value is None:
                 continue
             colour = COLOURS[shade]
-            if each.ci:
-                axes.plot(each.ci, (place, place), color=colour, linewidth=1.5, alpha=0.6)
+            if figure.ci:
+                axes.plot(figure.ci, (place, place), color=colour, linewidth=1.5, alpha=0.6)
             label = name if row == 0 else None  # once in the legend
-            axes.plot(each.value, place, "o", color=colour, markersize=5, label=label)
+            axes.plot(figure.value, place, "o", color=colour, markersize=5, label=label)
     axes.set_yticks(range(len(moved)), list(moved))
     axes.set_ylim(len(moved) - 0.5, -0.5)  # the first row on top
     axes.set_xlim(-0.03, 1.03)
@@ -96,7 +104,7 @@ def _draw_doses(page: "Figure", lines: dict[str, dict[int, float]]) -> None:
     for name, points in lines.items():
         shade, marker = looks[name]
         colour = COLOURS[shade]
-        axes.plot([*points], [*points.values()], color=colour, marker=marker, markersize=4, label=name)
+        axes.plot(list(points), list(points.values()), color=colour, marker=marker, markersize=4, label=name)
         changes += points.values()
     axes.axhline(0, color=COLOURS["weak"], linewidth=1, linestyle=(0, (3, 3)))
     axes.set_ylim(min(changes) - 0.02, max(changes) + 0.02)

@@ -10,9 +10,11 @@ from dhp.core.records import ORIGINAL
 Probe = Literal["invariance", "verbosity", "calibration", "stability"]
 PROBES: tuple[Probe, ...] = get_args(Probe)
 STABILITY_DOSE = 4
-"""Damages in the texts of which the order with the original is asked several times."""
+"""Damages in the copies whose order with the original is asked for several times. Chosen among the doses of
+calibration, whose copies then serve both probes."""
 NOISE_REPEATS = 3
-"""How often the original is rated at least: changes are compared with the differences between these."""
+"""How often the original is rated at least: changes are compared with the differences between these ratings.
+Chosen: three ratings make three pairs, two would make one."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +37,14 @@ class ProbeChoice(Checked):
 
     @property
     def names(self) -> tuple[Probe, ...]:
-        """The probes in their order, all if none is named."""
-        return tuple(name for name in PROBES if name in (self.probes or PROBES))
+        """The probes in their order; all of them if the user names none."""
+        if not self.probes:
+            return PROBES
+        return tuple(name for name in PROBES if name in self.probes)
 
     def passes(self, variant: str) -> int:
         """How often a text of this variant is rated; the original several times, for the noise."""
-        repeated = variant in (ORIGINAL, f"{self.damage}.k{STABILITY_DOSE}")
-        if "stability" in self.names and repeated:
-            return max(self.repeats, NOISE_REPEATS if variant == ORIGINAL else 0)
-        return NOISE_REPEATS if variant == ORIGINAL else 1
+        passes = NOISE_REPEATS if variant == ORIGINAL else 1
+        if "stability" in self.names and variant in (ORIGINAL, f"{self.damage}.k{STABILITY_DOSE}"):
+            return max(self.repeats, passes)
+        return passes

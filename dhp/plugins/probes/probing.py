@@ -1,28 +1,26 @@
 """The way of a probe: texts, ratings of each of them as often as needed, figures.
 
-Texts of all probes are rated in one pass; those that measure stability are rated in further passes. The
-figures are computed once all passes are there.
+`_texts` makes the texts of all probes. `_passes` says which of them are rated a first, second, third time:
+all of them once, originals and what measures stability again. `_rated` has each pass rated and keeps a row
+for each rating; `result.result_of` computes the figures once all passes are there.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, asdict, dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from dhp.core.errors import InputError
 from dhp.core.progress import Progress, progress_of
-from dhp.core.records import ORIGINAL, Candidate
+from dhp.core.records import Candidate
 from dhp.core.seeding import text_hash
 from dhp.core.signature import protocol_name
 from dhp.core.specs import Task
 from dhp.judge.api import Judge
 from dhp.judge.ratings import checked_ratings, judge_estimates
 from dhp.judge.unreadable import readable
-from dhp.llm.cached_model import RequestContext, taken
+from dhp.llm.cached_model import RequestContext
 from dhp.llm.estimate import Estimate
 from dhp.llm.limits import Usage
 from dhp.perturb.builder import Builder, Data, found_datasets, with_own_task
@@ -30,21 +28,11 @@ from dhp.perturb.llm.model import open_perturb_model, perturbing_estimates
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.registry import find_perturbers
 from dhp.perturb.settings import Choice
-from dhp.plugins.probes.options import STABILITY_DOSE, ProbeChoice
-from dhp.plugins.probes.statistics import (
-    Calibration,
-    Moves,
-    Rise,
-    Stability,
-    calibration,
-    moves,
-    points_used,
-    rise,
-    stability,
-)
-from dhp.plugins.probes.texts import DOSES, item_order, layout, probe_suite, without_lower_doses
+from dhp.plugins.probes.options import ProbeChoice
+from dhp.plugins.probes.perturbers import item_order, layout
+from dhp.plugins.probes.result import ProbeResult, result_of
+from dhp.plugins.probes.suite import probe_suite, without_lower_doses
 from dhp.run import JudgesSpec
-from dhp.stats.arrays import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,36 +51,6 @@ class ProbeSpec(JudgesSpec):
     """Which of these texts, and the perturb model that paraphrases."""
     chosen: ProbeChoice = field(default_factory=ProbeChoice)
     """Which probes, and what they count."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProbeResult:
-    """The figures of one judge on one dataset; a probe that was not asked for has none."""
-
-    model: str
-    protocol: str
-    dataset: str
-    n: int
-    ratings: Mapping[str, int]
-    """Ratings by status."""
-    damage: str
-    repeats: int
-    invariance: Mapping[str, Moves]
-    """Change -> its figures; empty if it was not probed."""
-    left_out: Mapping[str, str]
-    """Variant that no text has -> why."""
-    verbosity: Rise | None
-    calibration: Calibration | None
-    points: Mapping[str, Mapping[str, float]]
-    """Metric -> point of its scale -> share of all scores; empty without calibration."""
-    stability: Stability | None
-    usage: Mapping[str, int]
-    """Paid calls and tokens of the language model; empty if none is asked."""
-    cost: float | None
-
-    def to_json(self) -> dict[str, Any]:
-        """As `probes.json` holds it."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +90,7 @@ def _probed(spec: ProbeSpec, context: RequestContext) -> Probed:
 
     results, tables = [], []
     for judge, part, task, table in rated:
-        results.append(_result(judge, part, task, table, spec.chosen))
+        results.append(result_of(judge, part, task, table, spec.chosen))
         tables.append(table.assign(model=judge.model, protocol=judge.protocol, dataset=part.dataset.name))
     return Probed(results, parts, pd.concat(tables, ignore_index=True))
 
@@ -145,7 +103,9 @@ def estimates(spec: ProbeSpec) -> list[Estimate]:
         parts = _texts(spec, context, show, dry=True)
     estimates_made = perturbing_estimates(parts, spec.choice, spec.settings, context)
     for part in parts:
-        texts = [*chain(*_passes(part.candidates(), spec.chosen))]
+        texts: list[Candidate] = []
+        for again in _passes(part.candidates(), spec.chosen):
+            texts += again
         estimated = judge_estimates(judges, part.dataset.name, texts, part.dataset.task)
         # Layouts are controls by their level, but here they are what is asked for, no extra.
         estimates_made += [replace(each, controls=0.0) for each in estimated]
@@ -179,11 +139,9 @@ def _texts(
     registry = find_perturbers(perturbers, [suite])
     build = Builder(perturbers, registry, spec.seed, model, {}, None, dry, progress)
     build.check(datasets, None)
-    made = []
-    for part in build.all(datasets):
-        made.append(without_lower_doses(part).judged_by(spec.metrics))
+    parts = [without_lower_doses(part).judged_by(spec.metrics) for part in build.all(datasets)]
     context.stop_if_waiting()
-    return made
+    return parts
 
 
 def _ready(judges: Sequence[Judge], part: PerturbedDataset) -> Iterator[tuple[Judge, Task]]:
@@ -214,17 +172,18 @@ def _rated(
     """The ratings of all texts of a dataset, each as often as the probes need it, sorted."""
     import pandas as pd
 
-    passes = [*_passes(part.candidates(), chosen)]  # ratings of a pass are told apart by its number
-    total = sum(map(len, passes)) * len(task.metrics) * judge.samples
+    passes = list(_passes(part.candidates(), chosen))
+    texts_rated = sum(len(texts) for texts in passes)
+    total = texts_rated * len(task.metrics) * judge.samples
     shown = _shown(judge, part.dataset.name, total, progress)
     rows: list[tuple[object, ...]] = []
     for repeat, texts in enumerate(passes):
         ratings = checked_ratings(judge, texts, task)
         if repeat == 0:  # stops if the first answers cannot be read
             ratings = readable(ratings, judge, task, part.dataset.name)
-        for r in ratings:
-            place = (r.example, r.variant, r.metric, repeat, r.sample)
-            rows.append((*place, r.score, r.status, r.raw, r.rule))
+        for each in ratings:
+            place = (each.example, each.variant, each.metric, repeat, each.sample)
+            rows.append((*place, each.score, each.status, each.raw, each.rule))
             shown(len(rows))
     places = ["example", "variant", "metric", "repeat", "sample"]
     table = pd.DataFrame(rows, columns=[*places, "score", "status", "raw", "rule"])
@@ -232,125 +191,13 @@ def _rated(
 
 
 def _shown(judge: Judge, dataset: str, total: int, progress: Progress | None) -> Callable[[int], None]:
+    """Shows how many ratings are done, and what they have cost so far."""
     model = judge.cached_model
     before = replace(model.session_usage) if model else Usage()
 
     def show(done: int) -> None:
         if progress:
-            progress(f"{judge.model} on {dataset}", done, total, model.spent(before) if model else "")
+            spent = model.spent(before) if model else ""
+            progress(f"{judge.model} on {dataset}", done, total, spent)
 
     return show
-
-
-class _Scores:
-    """The mean scores of one judge on one dataset as arrays."""
-
-    def __init__(
-        self, table: "pd.DataFrame", part: PerturbedDataset, task: Task, chosen: ProbeChoice
-    ) -> None:
-        self.metrics = [metric.name for metric in task.metrics]
-        self.examples = sorted(example.id for example in part.dataset.examples)
-
-        # Means over samples, as a run takes them; looked up by variant and pass.
-        scored = table[table["status"] == "scored"]
-        means = scored.groupby(["variant", "repeat", "example", "metric"], as_index=False)["score"].mean()
-        self._tables = dict(iter(means.groupby(["variant", "repeat"])))
-
-        self.spans = np.array([m.scale.max - m.scale.min for m in task.metrics])
-        self.lows = np.array([m.scale.min for m in task.metrics])
-
-        # Numbers of clusters; an example without one is a cluster of its own.
-        clusters = part.dataset.clusters
-        names = [clusters.get(example, example) for example in self.examples]
-        self.clusters = np.unique(names, return_inverse=True)[1] if clusters else None
-
-        passes = range(chosen.passes(ORIGINAL))
-        self.originals = np.stack([self.of(ORIGINAL, repeat) for repeat in passes])
-        """Scores of the original, asked again and again, shape (R, n, M)."""
-
-    def of(self, variant: str, repeat: int = 0) -> Floats:
-        """Scores of a variant in one pass, shape (n, M); NaN without a score."""
-        table_of = self._tables.get((variant, repeat))
-        if table_of is None:
-            return np.full((len(self.examples), len(self.metrics)), np.nan)
-        table = table_of.pivot(index="example", columns="metric", values="score")
-        scores: Floats = table.reindex(index=self.examples, columns=self.metrics).to_numpy(dtype=np.float64)
-        return scores
-
-
-def _result(
-    judge: Judge, part: PerturbedDataset, task: Task, table: "pd.DataFrame", chosen: ProbeChoice
-) -> ProbeResult:
-    scores = _Scores(table, part, task, chosen)
-    left_out = _left_out(part)
-    calibrated = "calibration" in chosen.names
-    usage, cost = taken(judge.cached_model)
-    return ProbeResult(
-        model=judge.model,
-        protocol=judge.protocol,
-        dataset=part.dataset.name,
-        n=len(part.dataset.examples),
-        ratings={str(k): int(v) for k, v in table["status"].value_counts().items()},
-        damage=chosen.damage,
-        repeats=chosen.repeats,
-        invariance=_invariance(scores, part, left_out, chosen),
-        left_out=left_out,
-        verbosity=_verbosity(scores) if "verbosity" in chosen.names else None,
-        calibration=_calibration(scores, chosen.damage) if calibrated else None,
-        points=_points(table, task) if calibrated else {},
-        stability=_stability(scores, chosen) if "stability" in chosen.names else None,
-        usage=usage,
-        cost=cost,
-    )
-
-
-_NO_MODEL = "a language model writes them, and none is named"
-
-
-def _left_out(part: PerturbedDataset) -> dict[str, str]:
-    """Variant that no text has -> why."""
-    made = {text.variant for text in part.texts if text.text is not None}
-    reasons = dict.fromkeys(part.left_out, _NO_MODEL)
-    for text in part.texts:
-        if text.variant not in made:
-            reasons[text.variant] = text.reason or ""
-    return reasons
-
-
-def _invariance(
-    scores: _Scores, part: PerturbedDataset, left_out: Mapping[str, str], chosen: ProbeChoice
-) -> dict[str, Moves]:
-    # What a change costs is compared with damage, which only calibration has rated.
-    counted = DOSES if "calibration" in chosen.names else ()
-    damage = [scores.of(f"{chosen.damage}.k{k}") for k in counted]
-    by_change = {}
-    for variant in part.variants:
-        if variant.level == "control" and variant.name not in left_out:
-            changed = scores.of(variant.name)
-            by_change[variant.name] = moves(scores.originals, changed, scores.spans, scores.clusters, damage)
-    return by_change
-
-
-def _verbosity(scores: _Scores) -> Rise:
-    padded = {k: scores.of(f"padding.k{k}") for k in DOSES}
-    return rise(scores.originals, padded, scores.spans, scores.clusters)
-
-
-def _calibration(scores: _Scores, damage: str) -> Calibration:
-    by_dose = np.stack([scores.of(ORIGINAL), *(scores.of(f"{damage}.k{k}") for k in DOSES)])
-    return calibration((0, *DOSES), by_dose, scores.originals, scores.spans, scores.lows, scores.clusters)
-
-
-def _points(table: "pd.DataFrame", task: Task) -> dict[str, dict[str, float]]:
-    """Metric -> shares of the points of its scale among all single scores."""
-    points = {}
-    for metric in task.metrics:
-        scores = table.loc[table["metric"] == metric.name, "score"].to_numpy(float)
-        points[metric.name] = points_used(scores, metric.scale.min, metric.scale.max)
-    return points
-
-
-def _stability(scores: _Scores, chosen: ProbeChoice) -> Stability:
-    copy = f"{chosen.damage}.k{STABILITY_DOSE}"
-    damaged = np.stack([scores.of(copy, repeat) for repeat in range(chosen.repeats)])
-    return stability(scores.originals[: chosen.repeats], damaged, scores.spans, scores.clusters)

@@ -29,11 +29,13 @@ from dhp.stats.influences import (
 )
 
 MARGIN = 2 * FLOOR - 1
-"""Net share of scores that move below which a change counts for little: detection at the floor."""
+"""Net share of scores that move below which a change counts for little: that of a detection at the floor, as
+detection is P(fell) + P(tied) / 2."""
 DAMAGE = 0.1
-"""Part of the scale that stands for what damage costs if none was rated."""
+"""Part of the scale that stands for what damage costs if none was rated. Chosen."""
 MOST_POINTS = 21
-"""Points of a scale that are counted one by one; a longer scale is counted in tenths."""
+"""Points of a scale that are counted one by one; a longer scale is counted in tenths. Chosen: 0 to 20
+is still counted one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ def with_interval(
         ends = student_interval(mean, clusters, level)
     else:
         ends = wilson_interval(mean, clusters, level, bounds)
-    low, high = (float(end) for end in ends)
+    low, high = float(ends[0]), float(ends[1])
     if math.isnan(value):
         return Figure(None, None, n)
     if math.isnan(low) or math.isnan(high):
@@ -167,7 +169,8 @@ def _state(
 
     (movement,) = movements(control, beside, noticed, clusters)
     state, metric = control_state(movement, scores_move=scores_move)
-    return state, float(movement.share[metric]) if movement.against[metric] >= 0 else None
+    has_damage = movement.against[metric] >= 0  # the number of the mildest damage, -1 without any
+    return state, float(movement.share[metric]) if has_damage else None
 
 
 def _against(originals: Floats, changed: Floats, spans: Floats) -> Floats:
@@ -181,7 +184,7 @@ def _noise(originals: Floats, spans: Floats) -> Floats:
 
 
 _ROUNDING = 1e-9
-"""Changes, as a share of the scale, that are owed to floating point."""
+"""Changes, as a share of the scale, that are owed to floating point: means of samples are not exact."""
 
 
 def _steps(first: Floats, other: Floats, spans: Floats) -> Floats:
@@ -235,20 +238,25 @@ def rise(
     clusters: npt.ArrayLike | None = None,
 ) -> Rise:
     """Dose-response of padding; `padded` maps numbers of sentences to scores, the rest is as for `moves`."""
-    steps = {k: _against(originals, scores, spans) for k, scores in padded.items()}
-    by_step = np.stack([*steps.values()], axis=1)
-    net = with_interval(mean_influences(np.sign(by_step)), clusters, bounds=_DIFFERENCE)
+    doses, all_changes = [], []
+    for k, scores in padded.items():
+        changes = _against(originals, scores, spans)
+        doses.append(_dose(k, changes, clusters))
+        all_changes.append(changes)
+    signs = np.sign(np.stack(all_changes, axis=1))
+    net = with_interval(mean_influences(signs), clusters, bounds=_DIFFERENCE)
     return Rise(
-        tuple(_dose(k, drops, clusters) for k, drops in steps.items()),
-        net,
-        _dose(0, _noise(originals, spans), clusters),
-        compared_with_zero(net, ("rises", "rises a little", "does not rise")),
+        doses=tuple(doses),
+        net=net,
+        again=_dose(0, _noise(originals, spans), clusters),
+        state=compared_with_zero(net, ("rises", "rises a little", "does not rise")),
     )
 
 
 def _dose(k: int, steps: Floats, clusters: npt.ArrayLike | None, level: float = 0.95) -> Dose:
     net = with_interval(mean_influences(np.sign(steps)), clusters, bounds=_DIFFERENCE, level=level)
-    rose, fell = (with_interval(mean_influences(_above_zero(side)), clusters) for side in (steps, -steps))
+    rose = with_interval(mean_influences(_above_zero(steps)), clusters)
+    fell = with_interval(mean_influences(_above_zero(-steps)), clusters)
     return Dose(k, rose, fell, net, _mean(steps))
 
 
@@ -332,7 +340,7 @@ def points_used(scores: npt.ArrayLike, low: float, high: float) -> dict[str, flo
     whole = float(low).is_integer() and float(high).is_integer() and (x == np.round(x)).all()
     if whole and high - low < MOST_POINTS:  # a count for each point
         points = np.arange(low, high + 1)
-        counts = np.array([(x == point).sum() for point in points])
+        counts = (x[:, None] == points).sum(axis=0)
         names = [f"{point:g}" for point in points]
     else:
         counts, ends = np.histogram(x, bins=10, range=(low, high))
@@ -368,15 +376,16 @@ def stability(
     `moves`.
     """
     orders = np.sign(_steps(original, damaged, spans))  # -1 if the copy scores lower, 1 if higher
-    pairs = [*combinations(range(len(orders)), 2)]
-    product = np.stack([orders[r] * orders[s] for r, s in pairs], axis=1)
-    apart = np.stack([_moved(orders[r] - orders[s]) for r, s in pairs], axis=1)
-    flips = with_interval(mean_influences(_above_zero(-product)), clusters)  # opposite signs
+    products, differences = [], []
+    for one, other in combinations(orders, 2):
+        products.append(one * other)
+        differences.append(_moved(one - other))
+    opposite = _above_zero(-np.stack(products, axis=1))
+    flips = with_interval(mean_influences(opposite), clusters)
 
     # Scores of one text from repetition to repetition; original and copy are like two metrics here.
     both = np.concatenate([original, damaged], axis=2)
-    widths = np.concatenate([spans, spans])
-    between = np.stack([_steps(both[r], both[s], widths) for r, s in pairs], axis=1)
+    between = _noise(both, np.concatenate([spans, spans]))
     lacking = np.isnan(between).any(axis=1)
     same = np.where(lacking, np.nan, (between == 0).all(axis=1))
 
@@ -389,7 +398,7 @@ def stability(
             state = "unstable"
     return Stability(
         flips=flips,
-        changes=with_interval(mean_influences(apart), clusters),
+        changes=with_interval(mean_influences(np.stack(differences, axis=1)), clusters),
         identical=with_interval(mean_influences(same), clusters),
         size=_mean(np.abs(between)),
         state=state,

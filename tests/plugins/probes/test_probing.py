@@ -8,9 +8,10 @@ import pytest
 
 from dhp.core.records import ORIGINAL, Candidate
 from dhp.perturb.settings import Choice
+from dhp.plugins.probes.lines import lines_of
 from dhp.plugins.probes.options import ProbeChoice
-from dhp.plugins.probes.output import lines_of
-from dhp.plugins.probes.probing import ProbeResult, ProbeSpec, probed
+from dhp.plugins.probes.probing import ProbeSpec, probed
+from dhp.plugins.probes.result import ProbeResult
 from tests.cli.conftest import Run
 from tests.judges import ByRule
 from tests.llm.stub import stats, stub_server

@@ -19,7 +19,8 @@ from dhp.perturb.builder import Builder
 from dhp.perturb.llm.acceptance import LOST_NAMES, NEW_NAMES, TOO_CLOSE, TOO_LONG, UNCHANGED, fault
 from dhp.perturb.registry import find_perturbers
 from dhp.plugins.probes.options import PROBES
-from dhp.plugins.probes.texts import DOSES, LABELS, item_order, layout, probe_suite, without_lower_doses
+from dhp.plugins.probes.perturbers import item_order, layout
+from dhp.plugins.probes.suite import DOSES, LABELS, probe_suite, without_lower_doses
 
 WORDS = st.sampled_from(
     "The cat Ann Oslo sat ran 7 3.5 and or of with mats, dogs; - * 12. Mr. U.S. ».".split()
