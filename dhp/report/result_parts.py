@@ -190,7 +190,7 @@ def counts(result: Result) -> dict[str, str]:
     return facts | {f"read by rule {rule}": _count(n) for rule, n in result.rules.items()}
 
 
-def figures_of(result: Result, level: int = 2) -> Iterator[Part]:
+def figures_of(result: Result, level: int) -> Iterator[Part]:
     """All figures of a result, under headings of this level."""
     if result.curves:
         yield Table("Dose and detection", DOSES, result.curves, titled=False)
@@ -200,7 +200,7 @@ def figures_of(result: Result, level: int = 2) -> Iterator[Part]:
         yield Note(_OF_D.format(result.weights) + _weighed(result))
         yield metrics_table(result)
     if result.reasons:
-        yield Heading("Reason against verdict", 4)
+        yield Heading("Reason against verdict", level)
         yield reasons_table(result.reasons)
     if result.styles:
         yield Heading("How it uses its scales", level)
