@@ -21,7 +21,7 @@ from dhp.core.files import reason
 from dhp.core.records import PROBES, Variant, parse_variant
 from dhp.core.specs import Scale, Weights
 from dhp.leaderboard.entries import UNKNOWN, Entry, moment
-from dhp.report.advice import notes
+from dhp.report.notes import notes
 
 _FIGURES = (
     "d_avg d_min d_avg_ew d_min_ew d_min_variant "

@@ -26,7 +26,6 @@ from dhp.leaderboard.rows import (
 )
 from dhp.leaderboard.tables import RULES, judges_of
 from dhp.leaderboard.tables import Table as BoardTable
-from dhp.report.advice import notes
 from dhp.report.charts import discernment_charts
 from dhp.report.columns import DRAWN, KIND, LEVEL, kind_columns, legend, row_name, run_columns
 from dhp.report.document import (
@@ -44,6 +43,7 @@ from dhp.report.document import (
     item,
 )
 from dhp.report.labels import percent, percents, shared_folder
+from dhp.report.notes import notes
 from dhp.report.shared_styles import agreement_parts
 
 if TYPE_CHECKING:

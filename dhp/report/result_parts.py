@@ -11,10 +11,10 @@ from typing import Any
 from dhp.analysis.results import DoseResponse, ResponseStyle, Result, VariantResult
 from dhp.content.catalog import kind_name
 from dhp.core.records import PROBES
-from dhp.report.advice import notes
 from dhp.report.columns import BY_RULE, DRAWN, KIND, LEVEL, METRICS, kind_columns, row_name
 from dhp.report.document import Code, Column, Facts, Heading, Note, Part, Points, Table, item, shaded
 from dhp.report.labels import figure, listed, percent, t75
+from dhp.report.notes import notes
 from dhp.report.reasons_table import reasons_table
 
 

@@ -14,13 +14,14 @@ from dhp.content.catalog import kind_name, variant_name
 from dhp.core.diff import diff
 from dhp.core.shown import printable
 from dhp.core.signature import PAIRWISE, protocol_name
-from dhp.report.advice import notes, notes_of_plugins, warnings
+from dhp.report.advice import warnings
 from dhp.report.asking_table import asking_table
 from dhp.report.certainty_words import certainty_notes
 from dhp.report.columns import CONTROLS, LOWEST, MEAN_PASS, PAPER, RUNS, legend, weighed
 from dhp.report.document import Code, Column, Edited, FirstThatFits, Part, Strong, Table, filled, item
 from dhp.report.findings import by_judge, sentences
 from dhp.report.labels import best_mark, figure, percent, percents, sets, shared_folder, t75
+from dhp.report.notes import notes, notes_of_plugins
 from dhp.report.reasons_table import reasons_table
 from dhp.report.result_parts import kinds_table
 from dhp.report.side_by_side import SEVERAL, judges_on_sets, ranked, side_by_side

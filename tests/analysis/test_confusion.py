@@ -8,7 +8,7 @@ import pytest
 
 import dhp
 from dhp.core.specs import Task
-from dhp.report.advice import notes
+from dhp.report.notes import notes
 from dhp.report.page import html_report
 from dhp.runs.reader import read_run
 

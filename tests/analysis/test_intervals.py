@@ -9,9 +9,9 @@ import pytest
 
 import dhp
 from dhp.core.errors import InputError
-from dhp.report.advice import notes
 from dhp.report.columns import KINDS
 from dhp.report.labels import percents
+from dhp.report.notes import notes
 
 JUDGE = "mock/noisy?sensitivity=0.5"
 

@@ -11,7 +11,7 @@ from dhp.analysis.analyze import halo, response_styles
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.split_ratings import split_ratings
 from dhp.core.specs import Task
-from dhp.report.advice import notes
+from dhp.report.notes import notes
 
 
 def found_words(model: str) -> set[str]:

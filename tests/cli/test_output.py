@@ -16,9 +16,9 @@ from rich.console import Console
 
 import dhp as library
 from dhp.content.catalog import variant_name
-from dhp.report.advice import notes
 from dhp.report.findings import sentences
 from dhp.report.labels import percent, percents, t75
+from dhp.report.notes import notes
 from dhp.report.printout import Printout, print_parts, text_for_programs
 from dhp.report.terminal import results_in_markdown, results_in_terminal
 from dhp.runs.reader import read_run

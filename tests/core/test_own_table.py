@@ -13,7 +13,7 @@ from scipy import stats
 import dhp
 from dhp.core.errors import InputError
 from dhp.core.own_table import RatingsForm
-from dhp.report.advice import notes
+from dhp.report.notes import notes
 
 rng = np.random.default_rng(3)
 GOOD = rng.integers(3, 6, 30)

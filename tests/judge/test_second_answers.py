@@ -23,7 +23,7 @@ from dhp.llm.limits import Prices
 from dhp.llm.records import Failure, Reply, Request
 from dhp.llm.settings import ModelSettings
 from dhp.llm.store import Store
-from dhp.report.advice import notes
+from dhp.report.notes import notes
 from dhp.run import run
 from dhp.runs.reader import read_run
 from tests.cli.conftest import Run, dhp, short_waits, undrawn_charts

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from dhp.analysis.results import Result
-from dhp.report.advice import advice, notes, warnings
+from dhp.report.advice import advice, warnings
+from dhp.report.notes import notes
 from dhp.stats.spread import spread
 from tests.report.made import control, result, row
 
