@@ -56,18 +56,18 @@ def sentences(results: Iterable[Result], *, together: bool = False) -> list[Sent
     with_doses = [each for each in listed_results if each.curves]
     judges = by_judge(each for each in listed_results if not each.curves)
     shared = _shared(list(judges.values())) if together else set()
-    said = []
+    made = []
     if shared:
         any_judge = next(iter(judges.values()))
         statements = about_kinds(any_judge, lambda kind: kind in shared)
-        said.append(Sentence("every judge", tuple(statements)))
+        made.append(Sentence("every judge", tuple(statements)))
     for judge, of_judge in judges.items():
         statements = _statements(of_judge, without=shared)
         if statements:
-            said.append(Sentence(judge, tuple(statements)))
+            made.append(Sentence(judge, tuple(statements)))
     for each in with_doses:
-        said.append(Sentence(f"{each.judge} on {each.dataset}", tuple(_of_doses(each))))
-    return said
+        made.append(Sentence(f"{each.judge} on {each.dataset}", tuple(_of_doses(each))))
+    return made
 
 
 def _shared(judges: Sequence[Sequence[Result]]) -> set[str]:
@@ -78,14 +78,14 @@ def _shared(judges: Sequence[Sequence[Result]]) -> set[str]:
     if not judges or any(_about_reading(of_judge) for of_judge in judges):
         return set()
     # Equal names are not enough: they say where a verdict holds, and the phrase says which verdict it is.
-    said_of_judges: list[set[tuple[str, str, str]]] = []
+    statements_of_judges: list[set[tuple[str, str, str]]] = []
     for of_judge in judges:
-        said = set()
+        statements = set()
         for group in kinds_by_verdict(of_judge):
-            said |= {(group.phrase, kind, name) for kind, name in group.names.items()}
-        said_of_judges.append(said)
-    said_of_all = set.intersection(*said_of_judges)
-    return {kind for _, kind, _ in said_of_all}
+            statements |= {(group.phrase, kind, name) for kind, name in group.names.items()}
+        statements_of_judges.append(statements)
+    statements_of_all = set.intersection(*statements_of_judges)
+    return {kind for _, kind, _ in statements_of_all}
 
 
 def by_judge(results: Iterable[Result]) -> dict[str, list[Result]]:
