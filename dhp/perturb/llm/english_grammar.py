@@ -19,12 +19,10 @@ import itertools
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Annotated
-
-from pydantic import BeforeValidator
 
 from dhp.content.catalog import read_list
 from dhp.core.specs import Spec
+from dhp.perturb.llm.any_language import Words
 from dhp.perturb.llm.words import MARKS, Change, Word, forms, lemmas
 
 Tags = frozenset[str]
@@ -54,14 +52,6 @@ _THIRD_PERSONS = {2, 3, 4, 6}
 """Rows of the list of pronouns: he, she, it, they."""
 _SCANNED = 4
 """Words that are looked at before or behind a change."""
-
-
-def _split(words: object) -> object:
-    return frozenset(words.split()) if isinstance(words, str) else words
-
-
-Words = Annotated[frozenset[str], BeforeValidator(_split)]
-"""In the file the words are one text, with spaces between them."""
 
 
 class EnglishGrammar(Spec):
