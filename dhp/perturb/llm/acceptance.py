@@ -1,6 +1,15 @@
-"""Checks that a language model made the requested damage, with reasons for the next attempt."""
+"""Checks that a language model made the requested damage, with reasons for the next attempt.
 
-from collections.abc import Callable, Sequence, Set
+`fault` first looks at what holds for every kind of damage (`_general_fault`): that there is a text, and that
+it is changed, in the same language and about as long. Then come the marks and line breaks of the text
+(`form`), and last the check of the kind itself: entities, grammar, rephrasings, paraphrases.
+
+Bounds were chosen so that the labelled answers in tests/perturb/acceptance.yaml and scripted_answers.yaml are
+judged rightly.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
 
 from dhp.core.english import SHORT, looks_english
 from dhp.core.refusals import is_refusal
@@ -10,7 +19,7 @@ from dhp.perturb.llm.grammar import grammar_fault
 from dhp.perturb.llm.prompts import REFUSED
 from dhp.perturb.llm.rephrasings import insertion_fault
 from dhp.perturb.llm.values import numbers, sure_numbers
-from dhp.perturb.llm.words import Word, bare, changes, words
+from dhp.perturb.llm.words import bare, changes, words
 
 EMPTY = "there is no text"
 UNCHANGED = "the text is unchanged"
@@ -29,8 +38,13 @@ _LENGTHS = {
 }
 """Least and most words of the revised text, as a share of those of the original."""
 _ANY_LENGTH = (0.3, 3.0)
+"""The same for other kinds of damage."""
 _SLACK = 4
 """Words by which a text may be shorter or longer in any case."""
+_WORD_BY_WORD = ("fictional_named_entities", "grammatical_errors")
+"""Kinds of damage that change words and nothing between the others."""
+_KANA = 0.1
+"""Share of the letters that Japanese has at least; the others may be Chinese characters."""
 
 
 def fault(
@@ -55,22 +69,20 @@ def fault(
     check = _CHECKS.get(perturber)
     if check is None:
         return is_marked(original, revised)
-    if perturber in _WORD_BY_WORD:  # an error of grammar may be a comma that is a full stop now
+    if perturber in _WORD_BY_WORD:
+        # An error of grammar may be a comma that is a full stop now.
         reason = form_fault(original, revised, commas_stay=perturber == "fictional_named_entities")
     else:
         reason = is_marked(original, revised)
     if reason:
         return reason
-    return check(original, revised, count, language if english or language != "en" else None)
+    known_language = None if language == "en" and not english else language  # "en" was declared wrongly
+    return check(original, revised, count, known_language)
 
 
 def is_checked(perturber: str) -> bool:
     """Whether a kind of damage has checks of its own, beside those that hold for all."""
     return perturber in _CHECKS
-
-
-_WORD_BY_WORD = ("fictional_named_entities", "grammatical_errors")
-"""Kinds of damage that change words and nothing between the others."""
 
 
 def _general_fault(
@@ -82,7 +94,7 @@ def _general_fault(
         return REFUSED
     if bare(revised) == bare(original):
         return UNCHANGED
-    if bare(revised) in map(bare, others):
+    if bare(revised) in [bare(other) for other in others]:
         return ANOTHER
     if _script(revised) != _script(original) or _in_another(original, revised, english):
         return LANGUAGE
@@ -90,7 +102,9 @@ def _general_fault(
     before, after = len(words(original)), len(words(revised))
     if after > most * before + _SLACK:
         return TOO_LONG
-    return TOO_SHORT if after < max(least * before - _SLACK, _ANY_LENGTH[0] * before) else None
+    # Of a short text the slack would let nothing be left.
+    shortest = max(least * before - _SLACK, _ANY_LENGTH[0] * before)
+    return TOO_SHORT if after < shortest else None
 
 
 def _in_another(original: str, revised: str, english: bool) -> bool:
@@ -105,21 +119,22 @@ def _script(text: str) -> str:
     """The script that most of the letters are of, e.g. `LATIN`; empty without letters."""
     import unicodedata
 
-    names = [unicodedata.name(c, "?").split()[0] for c in text if c.isalpha()]
-    kana = sum(name in ("HIRAGANA", "KATAKANA") for name in names)
-    if kana > _KANA * len(names):
+    # The name of a character begins with its script, as LATIN SMALL LETTER A.
+    scripts = Counter(unicodedata.name(c, "?").split()[0] for c in text if c.isalpha())
+    kana = scripts["HIRAGANA"] + scripts["KATAKANA"]
+    if kana > _KANA * scripts.total():
         return "JAPANESE"
-    return max(sorted(set(names)), key=names.count, default="")
-
-
-_KANA = 0.1
-"""Share of the letters that Japanese has at least; the others may be Chinese characters."""
+    return max(sorted(scripts), key=scripts.__getitem__, default="")  # sorted, so that a tie has one answer
 
 
 # Paraphrases ----
 
 _FEWEST_CHANGED = 0.15
 """Least share of the words that a paraphrase changes."""
+_ENDINGS = ("", "n", "an", "ian", "ean", "ese", "ish", "i", "er", "s")
+"""What makes of a place its people, or of a name whose something is."""
+_STEM = 3
+"""Letters that a name has at least in common with another made of it."""
 
 
 def paraphrase_fault(original: str, revised: str, count: int | str, language: str | None) -> str | None:
@@ -128,31 +143,23 @@ def paraphrase_fault(original: str, revised: str, count: int | str, language: st
     changed = sum(max(len(c.old), len(c.new)) for c in changes(before, after, case=False))
     if changed < _FEWEST_CHANGED * len(before):
         return TOO_CLOSE
-    old, new = (_names(side) if language == "en" else [] for side in (before, after))
-    stated, restated = (numbers(text, language) for text in (original, revised))
-    if not (_are_said(old, after) and sure_numbers(original, language) <= restated):
+    if not _are_kept(original, revised, language):
         return LOST_NAMES
-    return None if _are_said(new, before) and sure_numbers(revised, language) <= stated else NEW_NAMES
+    return None if _are_kept(revised, original, language) else NEW_NAMES
 
 
-def _names(text: Sequence[Word]) -> list[str]:
-    """The names; elsewhere than in English capital letters tell none."""
-    return [word.base for word in text if word.named and not any(map(str.isdigit, word.text))]
-
-
-def _are_said(names: Sequence[str], text: Sequence[Word]) -> bool:
-    """Whether a text has each name in some form, as `Oaxacan` of `Oaxaca`."""
-    bases = {word.base for word in text}
-    return all(_is_said(name, bases) for name in names)
-
-
-def _is_said(name: str, bases: Set[str]) -> bool:
-    return name in bases or any(_is_of(name, word) for word in bases)
-
-
-_ENDINGS = ("", "n", "an", "ian", "ean", "ese", "ish", "i", "er", "s")
-"""What makes of a place its people, or of a name whose something is."""
-_STEM = 3
+def _are_kept(text: str, other: str, language: str | None) -> bool:
+    """Whether another text has all numbers of a text, and in English its names in some form."""
+    if not sure_numbers(text, language) <= numbers(other, language):
+        return False
+    if language != "en":  # elsewhere capital letters tell no names
+        return True
+    bases = {word.base for word in words(other)}
+    for word in words(text):
+        is_name = word.named and not any(map(str.isdigit, word.text))
+        if is_name and word.base not in bases and not any(_is_of(word.base, base) for base in bases):
+            return False
+    return True
 
 
 def _is_of(one: str, other: str) -> bool:

@@ -3,6 +3,7 @@
 Brackets round a new name, a bold word or a label before the text would give a damaged copy away.
 """
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -18,8 +19,11 @@ FORM = "marks or line breaks are changed; keep all but the changed words as they
 PLACEHOLDER = "a placeholder stands in the text; write what it stands for"
 
 _WORD = re.compile(rf"[{CJK}]|[^\W{CJK}]+(?:[.,:'’\-/][^\W{CJK}]+)*")
+"""A Chinese character, or a word with what may stand inside one: "3.5", "don't", "well-known", "9:30"."""
 _SIGNS = re.compile(r"[\[\]{}<>*_`#~|()（）【】「」『』《》]")
 _QUOTES = re.compile(r"[\"“”„«»]")
+_NO_COMMA = re.compile(r"[^,;:()，；：、]")
+# "NAME_1", "[CITY]", "XXX", "____", "....".
 _PLACEHOLDER = re.compile(
     r"\b(?:PLACEHOLDER|ENTITY|PERSON|NAME|CITY|DATE|NUMBER|XXX+|YYY+|TBD)(?:[_ ]?\d+)?\b|_{2,}|\.{4,}"
 )
@@ -32,14 +36,15 @@ def is_marked(original: str, revised: str, *, word_by_word: bool = False) -> str
 
     Word by word no mark may come more often; a sentence that is said again may repeat its own.
     """
-    if (_PLACEHOLDER.search(revised)) and not _PLACEHOLDER.search(original):
+    if _PLACEHOLDER.search(revised) and not _PLACEHOLDER.search(original):
         return PLACEHOLDER
     label = _LABEL.match(revised)
     if label and not original.lstrip().startswith(label[0].strip()) and not _LABEL.match(original):
         return MARKED
     for signs in (_SIGNS, _QUOTES):
         before, after = Counter(signs.findall(original)), Counter(signs.findall(revised))
-        if after - before if word_by_word else after.keys() - before.keys():
+        has_more = bool(after - before) if word_by_word else bool(after.keys() - before.keys())
+        if has_more:
             return MARKED
     return None
 
@@ -60,10 +65,10 @@ def form_fault(original: str, revised: str, *, commas_stay: bool = False) -> str
             before = _commas(old, block.src_start, block.src_end)
             if before != _commas(new, block.dest_start, block.dest_end):
                 return FORM
-        if block.tag != "equal":
-            continue
-        for k in range(block.src_end - block.src_start - 1):
-            if old[block.src_start + k][1] != new[block.dest_start + k][1]:
+        if block.tag == "equal":
+            # What stands behind the last of these words belongs to the change that follows.
+            kept = [between for _, between in old[block.src_start : block.src_end - 1]]
+            if kept != [between for _, between in new[block.dest_start : block.dest_end - 1]]:
                 return FORM
     return None
 
@@ -74,13 +79,11 @@ def _commas(pieces: Sequence[tuple[str, str]], start: int, end: int) -> tuple[st
     return _NO_COMMA.sub("", before), _NO_COMMA.sub("", pieces[end - 1][1])
 
 
-_NO_COMMA = re.compile(r"[^,;:()，；：、]")
-
-
 def _pieces(text: str) -> Sequence[tuple[str, str]]:
     """Each word with what stands between it and the next one."""
-    places = [match.span() for match in _WORD.finditer(text)]
-    if not places:
-        return []
-    starts = [start for start, _ in places[1:]] + [len(text.rstrip())]
-    return [(text[a:b], text[b:following]) for (a, b), following in zip(places, starts, strict=True)]
+    pieces = []
+    matches = list(_WORD.finditer(text))
+    for match, following in itertools.zip_longest(matches, matches[1:]):
+        end = len(text.rstrip()) if following is None else following.start()
+        pieces.append((match[0], text[match.end() : end]))
+    return pieces

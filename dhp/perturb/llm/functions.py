@@ -5,7 +5,7 @@ there, it is called again, from its beginning. So the questions of a round are a
 or answered later, as others are, and a stored answer is an answer.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dhp.core.diff import audit
@@ -19,11 +19,14 @@ from dhp.perturb.api import Perturber
 from dhp.perturb.apply import Others, RulesApplied
 
 MOST = 32
-"""Questions that a function may ask for one text."""
+"""Questions that a function may ask for one text: chosen. One that never ends would cost without end."""
 
 
 class _Unknown(BaseException):
-    """A question whose answer is not known."""
+    """A question whose answer is not known.
+
+    No `Exception`, so that a function which catches these does not take it for a fault of the model.
+    """
 
     def __init__(self, request: Request) -> None:
         super().__init__()
@@ -63,11 +66,17 @@ class Asked:
         return text
 
     def _request(self, prompt: str, max_tokens: int | None) -> Request:
-        room = max_tokens or self.max_tokens or 256 + 2 * round(estimated_tokens(self.example.output))
-        sample = sum(request.prompt == prompt for request, _ in self.answers[: self.place])
+        room = max_tokens or self.max_tokens or answer_room(self.example)
+        # The same prompt once more is another sample: how often was it asked before?
+        before = [request for request, _ in self.answers[: self.place] if request.prompt == prompt]
         place = f"example '{self.example.id}', variant '{self.variant.name}'"
         params = Params(temperature=None, top_p=None, max_tokens=room)
-        return Request(prompt, params, (sample,), place, group=self.variant.name, tag=self.example)
+        return Request(prompt, params, (len(before),), place, group=self.variant.name, tag=self.example)
+
+
+def answer_room(example: Example) -> int:
+    """Most tokens of an answer, if nobody says: twice those of the text, and some for a short one."""
+    return 256 + 2 * round(estimated_tokens(example.output))
 
 
 def function_texts(
@@ -113,7 +122,7 @@ class FunctionTexts:
     ) -> tuple[dict[str, PerturbedText], dict[str, tuple[Request, str]]]:
         """Example -> its text, or why there is none; and what was not answered, with why.
 
-        Errors as of `RulesApplied.texts` and `CachedModel.ask`.
+        Raises what `RulesApplied.texts` and `CachedModel.ask` raise.
         """
         made: dict[str, PerturbedText] = {}
         unanswered: dict[str, tuple[Request, str]] = {}
@@ -127,7 +136,7 @@ class FunctionTexts:
                     show(len(made))
                 else:
                     questions.append((outcome, asked))
-            open_ones = list(self._answered(model, questions, unanswered)) if questions else []
+            open_ones = self._answered(model, questions, unanswered)
         return made, unanswered
 
     def _called(self, asked: Asked) -> PerturbedText | Request:
@@ -146,17 +155,20 @@ class FunctionTexts:
         model: CachedModel,
         questions: Sequence[tuple[Request, Asked]],
         unanswered: dict[str, tuple[Request, str]],
-    ) -> Iterator[Asked]:
-        """Ask all questions; those with an answer, in their order."""
+    ) -> list[Asked]:
+        """Ask all questions; those whose answer came, in their order."""
+        if not questions:
+            return []
         by_example = {asked.example.id: (request, asked) for request, asked in questions}
+        answered: set[str] = set()
         for request, outcomes in model.ask([request for request, _ in questions]):
             assert isinstance(request.tag, Example)
-            first, asked = by_example[request.tag.id]
+            name = request.tag.id
+            first, asked = by_example[name]
             (outcome,) = outcomes.values()
             if isinstance(outcome, Failure) and outcome.passing:
-                unanswered[request.tag.id] = first, outcome.reason
+                unanswered[name] = first, outcome.reason
             else:
                 asked.answers.append((first, outcome))
-        for request, asked in questions:
-            if asked.answers and asked.answers[-1][0] is request:
-                yield asked
+                answered.add(name)
+        return [asked for _, asked in questions if asked.example.id in answered]

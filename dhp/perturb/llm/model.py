@@ -1,7 +1,9 @@
 """Degraded texts by a language model, with checks and repeated attempts.
 
-A variant is asked for text by text. Each answer is checked (`perturb.llm.acceptance`); one that does not
-hold is asked for again with the reason, a few times.
+A variant is asked for text by text (`LlmPerturber.perturb`). The prompt is read from its file, filled with
+the example (`_requests`) and asked; each answer is read and checked (`_read`, by `perturb.llm.acceptance`); one
+that does not hold is asked for again with the reason, a few times (`_tried`). `recall` goes the same way, but
+only through the store.
 """
 
 import json
@@ -17,12 +19,12 @@ from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import text_hash
 from dhp.llm.cached_model import CachedModel, RequestContext, asked_steps, with_more_room
 from dhp.llm.estimate import Estimate, estimate_requests
-from dhp.llm.records import FINISHES, Failure, Params, Reply, Request, estimated_tokens
+from dhp.llm.records import FINISHES, Failure, Params, Reply, Request
 from dhp.llm.settings import ModelSettings
 from dhp.llm.stored_model import StoredModel
 from dhp.perturb.api import asked_count
 from dhp.perturb.llm.acceptance import fault, is_checked
-from dhp.perturb.llm.functions import FunctionTexts, function_texts
+from dhp.perturb.llm.functions import FunctionTexts, answer_room, function_texts
 from dhp.perturb.llm.prompt_files import PromptFiles
 from dhp.perturb.llm.prompts import (
     NO_TAGS,
@@ -43,10 +45,11 @@ from dhp.perturb.registry import find_perturbers
 from dhp.perturb.settings import Choice, PerturbModel
 
 LOOKED_AT = 10
-"""Number of examples that decide whether a resumed run has to call a model at all."""
+"""Number of examples that decide whether a resumed run has to call a model at all: chosen."""
 TRIES = 4
-"""Times that a text is asked for at most."""
+"""Times that a text is asked for at most: chosen."""
 _STEPS_TOKENS = 1024
+"""Tokens of an answer with adjustment steps: chosen."""
 
 
 class LlmPerturber:
@@ -94,8 +97,13 @@ class LlmPerturber:
         """
         self.prompts.check_names(asked)
         if self._steps_file:
-            known = [name.partition("/")[::2] for name in self.prompts.known(asked) if "/" in name]
-            self._steps_file.check_names(*map(set, zip(*known, strict=True)))
+            tasks, variants = set[str](), set[str]()
+            for name in self.prompts.known(asked):
+                task, slash, variant = name.partition("/")
+                if slash:  # "again" and "steps" are of no task
+                    tasks.add(task)
+                    variants.add(variant)
+            self._steps_file.check_names(tasks, variants)
 
     def check_server(
         self,
@@ -114,13 +122,19 @@ class LlmPerturber:
 
         No address, as sets are given away.
         """
-        names = [prompt_name(v.perturber, v.degree) for v in variants]
-        files = [self.prompts.file(task, name) for name in names]
-        read = {name: self.prompts.read_so_far[name] for name in ("again", *files)}
-        written = self._steps_file(task) if self._steps_file else self.auto_steps.get(task, {})
-        steps = {v: written[v] for v in names if v in written}
+        if self._steps_file:
+            way, known_steps = "of a file", self._steps_file(task)
+        else:
+            way, known_steps = "auto" if self._steps else "written", self.auto_steps.get(task, {})
+        read = {"again": self.prompts.read_so_far["again"]}
+        steps = dict[str, Sequence[str]]()
+        for variant in variants:
+            name = prompt_name(variant.perturber, variant.degree)
+            file = self.prompts.file(task, name)
+            read[file] = self.prompts.read_so_far[file]
+            if name in known_steps:
+                steps[name] = known_steps[name]
         digest = text_hash(json.dumps([read, steps], sort_keys=True))
-        way = "auto" if self._steps else "of a file" if self._steps_file else "written"
         return f"{self.name}, steps {way}, prompts@{digest}"
 
     @property
@@ -159,7 +173,9 @@ class LlmPerturber:
         if len(made) < len(examples):
             return None
         if function is None and all(text.text is None for text in made.values()):
-            reasons = Counter(reason for text in made.values() for reason in text.rejected or [text.reason])
+            reasons = Counter[str | None]()
+            for text in made.values():
+                reasons.update(text.rejected or [text.reason])
             shown = ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3))
             raise InputError(
                 f"perturber '{variant.name}': none of {reasons.total()} answers of {self.name} "
@@ -230,18 +246,15 @@ class LlmPerturber:
     def _requests(
         self, examples: Sequence[Example], variant: Variant, task: str, steps: Sequence[str]
     ) -> list[Request]:
+        """The first request for each example."""
         prompt, count = self._prompt(variant, task), asked_count(variant)
-        return [
-            Request(
-                written_prompt(prompt, example, count, steps),
-                self._params(self.max_tokens or 256 + 2 * round(estimated_tokens(example.output))),
-                (0,),
-                f"example '{example.id}', variant '{variant.name}'",
-                group=variant.name,
-                tag=example,
-            )
-            for example in examples
-        ]
+        requests = []
+        for example in examples:
+            text = written_prompt(prompt, example, count, steps)
+            params = self._params(self.max_tokens or answer_room(example))
+            place = f"example '{example.id}', variant '{variant.name}'"
+            requests.append(Request(text, params, (0,), place, group=variant.name, tag=example))
+        return requests
 
     def _params(self, most: int) -> Params:
         return Params(temperature=None, top_p=None, max_tokens=most)
@@ -283,7 +296,7 @@ class LlmPerturber:
         model.on_wait = lambda: show(len(made))
         try:
             for _ in range(TRIES):
-                again: dict[str, Request] = {}
+                tries: dict[str, Request] = {}  # example -> its next try
                 for request, outcomes in model.ask(asked):
                     example = _example(request)
                     name = example.id
@@ -298,12 +311,13 @@ class LlmPerturber:
                         show(len(made))
                         continue
                     rejected[name] = attempt.rejected
-                    again[name] = self._again_request(first[name], request, outcome, attempt, whole=whole)
+                    tries[name] = self._again_request(first[name], request, outcome, attempt, whole=whole)
                     if len(attempt.rejected) == TRIES:
                         made[name] = attempt
-                asked = [again[name] for name in first if name in again and name not in made]
+                # In the order of the examples: answers come in any order, and requests must not.
+                asked = [tries[name] for name in first if name in tries and name not in made]
         finally:
-            model.on_wait = lambda: None  # it holds the texts, and through the model itself
+            model.on_wait = lambda: None  # else the model would hold all texts
         return made, unanswered
 
     def _read(
@@ -323,10 +337,11 @@ class LlmPerturber:
         if text is not None:
             wrong = _fault(text, example, variant)
         elif wrong == NO_TAGS and is_checked(variant.perturber):
+            # Only the text, without tags: the check tells whether it is one.
             untagged, _ = revised_text(outcome.text, example, whole=True)
             if untagged is not None and _fault(untagged, example, variant) is None:
                 text, wrong = untagged, None
-        wrong = FINISHES.get(outcome.finish, wrong)
+        wrong = FINISHES.get(outcome.finish, wrong)  # that it was cut off or refused explains any fault
         if text is None or wrong:
             reasons = (*before, wrong or "")
             return PerturbedText(example.id, variant.name, None, reason=wrong, rejected=reasons)
@@ -388,19 +403,15 @@ def perturbing_estimates(
         return []
     opened = open_perturb_model(choice.perturb_model, settings, context)
     perturbers = find_perturbers(choice.own_perturbers, [p.dataset.suite for p in parts if p.dataset.suite])
-    variants = []
+    estimates = []
     for part in parts:
         data = part.dataset
-        requests = [
-            request
-            for variant in part.variants
-            if variant.method == "llm"
-            for request in opened.recall(
-                data.examples,
-                variant,
-                data.task.task,
-                function_texts(data, variant, perturbers, part.seed, opened.max_tokens),
-            )[1]
-        ]
-        variants.append(estimate_requests(opened.cached_model, "perturbations", data.name, requests, "texts"))
-    return variants
+        requests: list[Request] = []
+        for variant in part.variants:
+            if variant.method == "llm":
+                function = function_texts(data, variant, perturbers, part.seed, opened.max_tokens)
+                requests += opened.recall(data.examples, variant, data.task.task, function)[1]
+        estimates.append(
+            estimate_requests(opened.cached_model, "perturbations", data.name, requests, "texts")
+        )
+    return estimates

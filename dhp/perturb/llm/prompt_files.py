@@ -1,4 +1,8 @@
-"""The prompts of the perturbers by language model: bundled, or of the user's folder."""
+"""The prompts of the perturbers by language model: bundled, or of the user's folder.
+
+A prompt is a file `TASK/NAME.yaml`, or `general/NAME.yaml` for tasks without their own. A file of the user's
+replaces the bundled one of the same name; it may be plain text, too (`NAME.txt`).
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -35,10 +39,10 @@ class PromptFiles:
 
     def known(self, asked: Iterable[tuple[str, str]]) -> set[str]:
         """`TASK/NAME` of the bundled prompts and of those that are `asked` for."""
-        return {
-            *_names(_bundled()),
-            *(f"{folder}/{name}" for task, name in asked for folder in (task, GENERAL)),
-        }
+        names = set(_names(_bundled()))
+        for task, name in asked:
+            names |= {f"{task}/{name}", f"{GENERAL}/{name}"}
+        return names
 
     def check_names(self, asked: Iterable[tuple[str, str]]) -> None:
         """Raise `InputError` for a file of one's own that replaces no bundled prompt and is none asked for.
@@ -47,15 +51,19 @@ class PromptFiles:
         """
         if self.folder is None:
             return
-        names = self.known(asked)
-        plain = {f"{name}.txt" for name in names if "/" in name}
-        known = sorted(plain | {f"{name}.yaml" for name in names})
+        files: list[str] = []
+        for name in self.known(asked):
+            files.append(f"{name}.yaml")
+            if "/" in name:  # only prompts of a task may be plain text
+                files.append(f"{name}.txt")
+        known = sorted(files)
         for path in sorted(self.folder.rglob("*")):
             name = path.relative_to(self.folder).as_posix()
             if path.is_file() and not name.startswith("."):
                 one_of("prompt", name, known, str(self.folder))
 
     def __call__(self, task: str, name: str) -> TextPrompt:
+        """The prompt of a task; raises `InputError` if there is none, or if it is faulty."""
         file = self.file(task, name)
         plain = self.folder / f"{file}.txt" if self.folder else None
         if plain is None or not plain.is_file():
@@ -72,16 +80,21 @@ class PromptFiles:
     def file(self, task: str, name: str) -> str:
         """`TASK/NAME`, or `general/NAME` where the task has no prompt of its own; raises `InputError` for
         none."""
-        all_names = {*_names(_bundled()), *(_names(self.folder) if self.folder else ())}
+        all_names = _names(_bundled())
+        if self.folder:
+            all_names |= _names(self.folder)
         for folder in (task, GENERAL):
             if f"{folder}/{name}" in all_names:
                 return f"{folder}/{name}"
-        fitting = [
-            known.partition("/")[2] for known in all_names if known.startswith((f"{task}/", f"{GENERAL}/"))
-        ]
-        raise InputError(f"task '{task}': no prompt '{name}.yaml'; {suggest(name, set(fitting))}")
+        fitting = set()
+        for known in all_names:
+            folder, _, of_folder = known.partition("/")
+            if folder in (task, GENERAL):
+                fitting.add(of_folder)
+        raise InputError(f"task '{task}': no prompt '{name}.yaml'; {suggest(name, fitting)}")
 
     def read(self, name: str, spec: type[S]) -> S:
+        """The file `NAME.yaml` as `spec` describes it: the user's, else the bundled one."""
         path = self.folder / f"{name}.yaml" if self.folder else None
         prompts = load_spec(path if path and path.is_file() else _bundled() / f"{name}.yaml", spec)
         self.read_so_far[name] = prompts.model_dump_json()
@@ -92,9 +105,13 @@ def _bundled() -> Path:
     return content_folder("perturbations") / "prompts"
 
 
-def _names(folder: Path) -> list[str]:
-    files = (path for suffix in ("yaml", "txt") for path in folder.rglob(f"*.{suffix}"))
-    return sorted({path.relative_to(folder).with_suffix("").as_posix() for path in files})
+def _names(folder: Path) -> set[str]:
+    """The prompts in a folder, as their paths without an ending."""
+    names = set()
+    for suffix in ("yaml", "txt"):
+        for path in folder.rglob(f"*.{suffix}"):
+            names.add(path.relative_to(folder).with_suffix("").as_posix())
+    return names
 
 
 def check_prompts(suite: Suite) -> int:

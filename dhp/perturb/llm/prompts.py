@@ -1,6 +1,8 @@
 """Prompts for degrading texts, and extraction of the revised text.
 
-Texts are never altered, never expanded, and fenced but in plain prompts, which are sent as they stand.
+`written` fills the slots of a prompt with an example, and `revised_text` reads the answer: the text between
+the tags that the prompt asks for. Texts are never altered, never expanded, and fenced but in plain prompts,
+which are sent as they stand.
 """
 
 import json
@@ -8,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, ClassVar, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from dhp.core.errors import InputError
 from dhp.core.reasoning import without_reasoning
@@ -22,10 +24,12 @@ from dhp.core.tags import between_tags, fenced, free_tag
 _UNFILLED = {"text": "...", "source": "...", "question": "...", "count": "N"}
 """What stands for the slots of a prompt that is shown without an example."""
 _TAG = "revised"
+# "SUMMARY_HERE"
 _HERE = re.compile(r"\b([A-Z][A-Z_]*?)_HERE\b")
+# What a model repeats of a prompt that asks for no tags: its last words, as "**Revised summary:**", and a
+# fence round the text, as "<text> ... </text>".
 _CUE = re.compile(r"^\s*(?:\*\*)?Revised [\w ]+:(?:\*\*)?")
 _FENCE = re.compile(r"<(text(?:-\d+)?)>\s*(.*?)\s*</\1>", re.S)
-"""What a model repeats of a prompt that asks for no tags: its last words, and a fence round the text."""
 _NAMES = {
     "text": ("TEXT", "OUTPUT", "SUMMARY", "STORY_ENDING", "ENDING", "ANSWER", "TRANSLATION"),
     "source": ("SOURCE", "ARTICLE", "DOCUMENT", "STORY", "CONTEXT", "PARAGRAPH"),
@@ -94,14 +98,18 @@ def plain_prompt(text: str) -> PlainPrompt:
     Raises `InputError` for a slot of another name, and if none takes the text.
     """
     try:
-        return PlainPrompt(prompt=_HERE.sub(lambda match: f"{{{{{_slot(match[1])}}}}}", text.strip()))
-    except ValueError as e:
-        reason = str(e.errors()[0]["msg"]).removeprefix("Value error, ") if hasattr(e, "errors") else str(e)
-        raise InputError(reason) from None
+        return PlainPrompt(prompt=_HERE.sub(_slot, text.strip()))
+    except ValidationError as e:
+        reason = str(e.errors()[0]["msg"])
+        raise InputError(reason.removeprefix("Value error, ")) from None
 
 
-def _slot(name: str) -> str:
-    return next((slot for slot, names in _NAMES.items() if name in names), f"{name}_HERE")
+def _slot(match: re.Match[str]) -> str:
+    """Our slot for `SUMMARY_HERE`; an unknown one with the user's name, which is then refused."""
+    for slot, names in _NAMES.items():
+        if match[1] in names:
+            return f"{{{{{slot}}}}}"
+    return f"{{{{{match[0]}}}}}"
 
 
 class AgainPrompt(_Request):
@@ -132,13 +140,9 @@ def written(prompt: TextPrompt, example: Example, count: int | str, steps: Seque
     shown = {"text": example.output, "source": example.source, "question": question or ""}
     if not isinstance(prompt, PlainPrompt):  # which is sent as it stands
         shown = {slot: fenced(text, slot) for slot, text in shown.items()}
-    texts = {
-        **shown,
-        "count": str(count),
-        "steps": "\n".join(f"{number}. {step}" for number, step in enumerate(steps, start=1)),
-        "tag": answer_tag(example),
-    }
-    return fill(prompt.prompt, texts)
+    numbered = [f"{number}. {step}" for number, step in enumerate(steps, start=1)]
+    further = {"count": str(count), "steps": "\n".join(numbered), "tag": answer_tag(example)}
+    return fill(prompt.prompt, {**shown, **further})
 
 
 def answer_tag(example: Example) -> str:
@@ -158,7 +162,9 @@ def revised_text(answer: str, example: Example, *, whole: bool = False) -> tuple
         fence = _FENCE.fullmatch(answered)
         if fence:
             answered = fence[2]
-        return (None, REFUSED) if not answered or is_refusal(answered) else (answered, None)
+        is_text = answered and not is_refusal(answered)
+        return (answered, None) if is_text else (None, REFUSED)
+
     text = between_tags(plain, tag)
     if text is None:
         text = _of_json(plain, tag)
@@ -166,9 +172,11 @@ def revised_text(answer: str, example: Example, *, whole: bool = False) -> tuple
         return text, None
     if is_refusal(plain):
         return None, REFUSED
-    return None, CUT_OFF if between_tags(f"{plain}</{tag}>", tag) is not None else NO_TAGS
+    closed = between_tags(f"{plain}</{tag}>", tag)  # a text with no more than the opening tag
+    return None, NO_TAGS if closed is None else CUT_OFF
 
 
+# "```json\n{...}\n```"
 _JSON_FENCE = re.compile(r"```(?:json)?\s*\n(.*?)\n```", re.S)
 
 
@@ -191,5 +199,6 @@ def again(template: AgainPrompt, request: str, answer: str, reason: str) -> str:
 
 def asks_for_steps(template: StepsPrompt, prompt: PerturbPrompt) -> str:
     """The request for the adjustment steps of a prompt, shown without steps and without an example."""
-    shown = [p for p in paragraphs(prompt.prompt) if {"steps", "tag"}.isdisjoint(SLOT.findall(p))]
-    return fill(template.prompt, {"task": fenced(fill("\n\n".join(shown), _UNFILLED), "task")})
+    shown = [part for part in paragraphs(prompt.prompt) if {"steps", "tag"}.isdisjoint(SLOT.findall(part))]
+    task = fill("\n\n".join(shown), _UNFILLED)
+    return fill(template.prompt, {"task": fenced(task, "task")})
