@@ -1,9 +1,9 @@
 """Degraded texts by a language model, with checks and repeated attempts.
 
 A variant is asked for text by text (`LlmPerturber.perturb`). The prompt is read from its file, filled with
-the example (`_requests`) and asked; each answer is read and checked (`_read`, by `perturb.llm.acceptance`); one
-that does not hold is asked for again with the reason, a few times (`_tried`). `recall` goes the same way, but
-only through the store.
+the example (`_requests`) and asked; each answer is read and checked (`_read`, by `perturb.llm.acceptance`);
+one that does not hold is asked for again with the reason, a few times (`_tried`). `recall` goes the same way,
+but only through the store.
 """
 
 import json

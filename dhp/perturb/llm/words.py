@@ -107,14 +107,14 @@ class Change:
 
 def words(text: str, *, marks: bool = False) -> list[Word]:
     """The words in their order, each Chinese character as one; with marks that end sentences if wanted."""
-    found = []
+    every: list[Word] = []
     for match in _WORD.finditer(text):
         if match[0] in MARKS and not marks:
             continue
         start = match.start()
         opening = _BEFORE_A_SENTENCE.search(text, max(0, start - _LOOKED_BACK), start)
-        found.append(Word(match[0], initial=opening is not None))
-    return found
+        every.append(Word(match[0], initial=opening is not None))
+    return every
 
 
 def changes(
