@@ -1,4 +1,4 @@
-"""Controls that write calls in another form."""
+"""Controls that write calls in another form: what an agent did stays the same, so no score may fall."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -35,8 +35,11 @@ def _rewritten(example: Example, write: Callable[[Mapping[str, Any]], str]) -> E
     for turn in judged.turns:
         calls = []
         for call in turn.calls:
-            written = replace(call, arguments=write(call.values)) if call.values else call
-            made += written != call
+            written = call
+            if call.values:  # else there are no arguments, or they are no JSON object
+                written = replace(call, arguments=write(call.values))
+            if written != call:
+                made += 1
             calls.append(written)
         turns.append(replace(turn, calls=tuple(calls)))
     if not made:
@@ -60,16 +63,20 @@ def renamed_ids(text: str, rng: Random, *, example: Example) -> Edited:
     if not ids:
         raise NotApplicable("no call")
 
-    new: dict[str, str] = {}
-    for old in dict.fromkeys(ids):
-        name = _random_id(rng)
-        while name in taken:
-            name = _random_id(rng)
-        new[old] = name
-        taken.add(name)
+    new_ids: dict[str | None, str] = {}
+    for old in ids:
+        if old in new_ids:
+            continue
+        new = _random_id(rng)
+        while new in taken:
+            new = _random_id(rng)
+        new_ids[old] = new
+        taken.add(new)
 
     turns = []
     for turn in judged.turns:
-        calls = tuple(replace(call, id=new[call.id]) for call in turn.calls)
-        turns.append(replace(turn, calls=calls, result_of=new.get(turn.result_of or "", turn.result_of)))
-    return Edited(judged.shown(turns), len(new), len(new))
+        calls = tuple(replace(call, id=new_ids[call.id]) for call in turn.calls)
+        # A result may be of a call before the judged part, whose id stays.
+        result_of = new_ids.get(turn.result_of, turn.result_of)
+        turns.append(replace(turn, calls=calls, result_of=result_of))
+    return Edited(judged.shown(turns), len(new_ids), len(new_ids))

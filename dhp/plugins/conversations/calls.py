@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import chain
 from random import Random
 from typing import Any
 
@@ -11,7 +10,7 @@ from dhp.core.errors import NotApplicable
 from dhp.core.records import Example
 from dhp.core.seeding import drawn
 from dhp.perturb.api import Edited, perturber
-from dhp.plugins.conversations.choice import ONE_OR_ALL, chosen, latest, with_texts
+from dhp.plugins.conversations.choice import ONE_OR_ALL, chosen, latest
 from dhp.plugins.conversations.conversation import Call, Judged, Turn
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -32,14 +31,16 @@ def result_ignored(text: str, rng: Random, *, example: Example, count: int | str
     place = judged.answers[-1]
     answer = judged.turns[place].text
     earlier = (*judged.before, *judged.turns[:place])
-    by_tools = _numbers(turn.text for turn in earlier if turn.role == "tool")
-    by_others = _numbers(turn.text for turn in earlier if turn.role in ("user", "system"))
-    by_tools_alone = by_tools - by_others
-    numbers = dict.fromkeys(_NUMBER.findall(answer))
-    known = [number for number in numbers if _plain(number) in by_tools_alone]
+    by_tools = _numbers(earlier, ("tool",))
+    by_others = _numbers(earlier, ("user", "system"))
+    known: list[str] = []
+    for number in _NUMBER.findall(answer):
+        is_of_tools_alone = _plain(number) in by_tools and _plain(number) not in by_others
+        if is_of_tools_alone and number not in known:
+            known.append(number)
     picked = chosen(range(len(known)), count, rng, "numbers from tools")
 
-    taken = by_tools | by_others | _numbers([answer])
+    taken = by_tools | by_others | _plain_numbers(answer)
     changed: dict[str, str] = {}
     for i in picked:
         number = known[i]
@@ -47,30 +48,44 @@ def result_ignored(text: str, rng: Random, *, example: Example, count: int | str
         taken.add(_plain(changed[number]))
 
     changed_answer = _NUMBER.sub(lambda match: changed.get(match[0], match[0]), answer)
-    edited = with_texts(judged, {place: changed_answer})
-    return replace(edited, asked=len(picked), made=len(picked))
+    return Edited(judged.with_texts({place: changed_answer}), len(picked), len(picked))
 
 
-def _numbers(texts: Iterable[str]) -> set[str]:
-    """All numbers in the texts, as `_plain` writes them."""
+def _numbers(turns: Iterable[Turn], roles: Sequence[str]) -> set[str]:
+    """All numbers in the texts of these roles, as `_plain` writes them."""
     numbers: set[str] = set()
-    for text in texts:
-        numbers.update(map(_plain, _NUMBER.findall(text)))
+    for turn in turns:
+        if turn.role in roles:
+            numbers |= _plain_numbers(turn.text)
     return numbers
+
+
+def _plain_numbers(text: str) -> set[str]:
+    return {_plain(number) for number in _NUMBER.findall(text)}
+
+
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+"""A number with commas between thousands: "1,299", "12,000.50"."""
+_DECIMALS = re.compile(r"\d+\.\d+")
+"""A number with decimals: "89.50"."""
 
 
 def _plain(number: str) -> str:
     """The same text for 1,299 and 1299, for 89.50 and 89.5."""
-    if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", number):
+    if _THOUSANDS.fullmatch(number):
         number = number.replace(",", "")
-    return number.rstrip("0").rstrip(".") if re.fullmatch(r"\d+\.\d+", number) else number
+    if _DECIMALS.fullmatch(number):
+        number = number.rstrip("0").rstrip(".")
+    return number
 
 
 def _other_number(number: str, taken: set[str], rng: Random) -> str:
     """The number with another last digit before the point, else with another digit elsewhere."""
-    whole = re.match(r"\d+(?:,\d{3})*", number)
-    last = whole.end() - 1 if whole else len(number) - 1
-    places = [last, *(i for i in range(len(number)) if number[i].isdigit() and i != last)]
+    whole = re.match(r"\d+(?:,\d{3})*", number)  # "1,299" of "1,299.50"
+    places = [whole.end() - 1 if whole else len(number) - 1]
+    for i, character in enumerate(number):
+        if character.isdigit() and i not in places:
+            places.append(i)
     for i in places:
         for digit in drawn("123456789", rng):
             new = number[:i] + digit + number[i + 1 :]
@@ -99,21 +114,25 @@ def call_argument(text: str, rng: Random, *, example: Example, count: int | str)
         call = turns[i].calls[k]
         values = call.values
         key = list(values)[int(rng.random() * len(values))]
-
-        known = []  # what calls of this tool have as this argument
-        for turn in judged.turns:
-            known += [other.values.get(key) for other in turn.calls if other.name == call.name]
-        new = _other_value(values[key], known, rng)
-
-        changed = {**values, key: new}
+        new = _other_value(values[key], _known_values(judged, call.name, key), rng)
         if new is None:
-            del changed[key]
-        turns[i] = _with_call(turns[i], k, call.with_values(changed))
+            del values[key]
+        else:
+            values[key] = new
+        changed = list(turns[i].calls)
+        changed[k] = call.with_values(values)
+        turns[i] = replace(turns[i], calls=tuple(changed))
     return Edited(judged.shown(turns), len(picked), len(picked))
 
 
-def _with_call(turn: Turn, k: int, call: Call) -> Turn:
-    return replace(turn, calls=(*turn.calls[:k], call, *turn.calls[k + 1 :]))
+def _known_values(judged: Judged, tool: str, key: str) -> list[Any]:
+    """What the calls of a tool have as an argument."""
+    known = []
+    for turn in judged.turns:
+        for call in turn.calls:
+            if call.name == tool:
+                known.append(call.values.get(key))
+    return known
 
 
 def _other_value(value: Any, known: Sequence[Any], rng: Random) -> Any:
@@ -126,7 +145,10 @@ def _other_value(value: Any, known: Sequence[Any], rng: Random) -> Any:
         new = _other_number(number[0], {_plain(number[0])}, rng)
         changed = str(value)[: number.start()] + new + str(value)[number.end() :]
         return changed if isinstance(value, str) else type(value)(changed)
-    return next((each for each in known if each != value and type(each) is type(value)), None)
+    for each in known:
+        if each != value and type(each) is type(value):
+            return each
+    return None
 
 
 @perturber(name="call_claimed", level="turn", degrees=ONE_OR_ALL)
@@ -137,23 +159,30 @@ def call_claimed(text: str, rng: Random, *, example: Example, count: int | str) 
     come before those that only look, and a call that only says the answer does not count.
     """
     judged = Judged.of(example)
-    last = judged.answers[-1] if judged.answers else 0
-    answer = judged.turns[last].text if judged.answers else ""
-    made = list(chain.from_iterable(turn.calls for turn in judged.turns[:last]))
-    claimed = [call for call in made if _is_claimed(call, answer)]
+    made: list[Call] = []
+    claimed: list[Call] = []
+    if judged.answers:
+        last = judged.answers[-1]
+        for turn in judged.turns[:last]:
+            made += turn.calls
+        claimed = [call for call in made if _is_claimed(call, judged.turns[last].text)]
     if made and not claimed:
         raise NotApplicable("the last answer claims no call")
     with_effect = [call for call in claimed if not _LOOKS.match(call.name)]
-    left = with_effect if count != "all" and with_effect else claimed
-    picked = latest(range(len(left)), count, "calls that the last answer claims")
-    gone = {left[i].id for i in picked}
+    candidates = claimed
+    if with_effect and count != "all":
+        candidates = with_effect
+    picked = latest(range(len(candidates)), count, "calls that the last answer claims")
+    gone = {candidates[i].id for i in picked}
 
     turns = []
     for turn in judged.turns:
-        kept = replace(turn, calls=tuple(call for call in turn.calls if call.id not in gone))
-        emptied = bool(turn.calls) and not kept.calls and not kept.text  # nothing is left to be shown
-        if not emptied and turn.result_of not in gone:
-            turns.append(kept)
+        if turn.result_of in gone:
+            continue
+        calls = tuple(call for call in turn.calls if call.id not in gone)
+        if turn.calls and not calls and not turn.text:
+            continue  # nothing of the turn is left to be shown
+        turns.append(replace(turn, calls=calls))
     return Edited(judged.shown(turns), len(gone), len(gone))
 
 
@@ -164,23 +193,23 @@ _LOOKS = re.compile(
 _NAME_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 """A word in the name of a call: "issue" and "Refund" in `issueRefund`, "SMS" in `sendSMS`."""
 _LEAST_LETTERS = 4
-"""Of an argument or a word that is looked for: shorter ones stand in any answer."""
+"""Of an argument or a word that is looked for. Chosen: shorter ones stand in any answer."""
 _STEM = 5
-"""Letters by which a word of a name is found in another form: `refund` in "refunded"."""
+"""Letters by which a word of a name is found in another form: `refund` in "refunded". Chosen."""
 _MOST_OF_ANSWER = 0.5
-"""Share of the answer from which on an argument is the answer itself, as in a call that replies."""
+"""Share of the answer above which an argument is the answer itself, as in a call that replies. Chosen."""
 
 
 def _is_claimed(call: Call, answer: str) -> bool:
     """Whether an answer says what a call did, or with what."""
     lowered = answer.lower()
-    repeated = []  # arguments that the answer says
+    longest = 0  # characters of the longest argument that the answer says
     for value in call.values.values():
         if isinstance(value, str | int | float) and str(value).lower() in lowered:
-            repeated.append(str(value))
-    if any(len(each) > _MOST_OF_ANSWER * len(answer) for each in repeated):
+            longest = max(longest, len(str(value)))
+    if longest > _MOST_OF_ANSWER * len(answer):
         return False
-    if any(len(each) >= _LEAST_LETTERS for each in repeated):
+    if longest >= _LEAST_LETTERS:
         return True
     for word in _NAME_WORD.findall(call.name):
         is_telling = len(word) >= _LEAST_LETTERS and not _LOOKS.fullmatch(word)

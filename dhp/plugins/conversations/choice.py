@@ -14,7 +14,10 @@ from dhp.core.specs import Spec
 from dhp.perturb.api import Edited, count_or_all
 from dhp.plugins.conversations.conversation import Judged
 
+LIST = "conversations"
+"""Name of the list of `StockSentences`."""
 ONE_OR_ALL: Mapping[str, Mapping[str, object]] = {"minor": {"count": 1}, "major": {"count": "all"}}
+"""Degrees of most faults: one turn, or each of two or more."""
 
 
 class StockSentences(Spec):
@@ -24,9 +27,6 @@ class StockSentences(Spec):
     """Language -> replies that answer no question."""
     closing: dict[str, list[str]]
     """Language -> sentences that may end any reply."""
-
-
-LIST = "conversations"
 
 
 def _enough(places: Sequence[int], count: object, what: str) -> int:
@@ -48,7 +48,8 @@ def chosen(places: Sequence[int], count: object, rng: Random, what: str) -> list
 
 def latest(places: Sequence[int], count: object, what: str) -> list[int]:
     """The last `count` of the places; raises `NotApplicable` if there are too few."""
-    return list(places[-_enough(places, count, what) :])
+    first = len(places) - _enough(places, count, what)
+    return list(places[first:])
 
 
 def with_texts(judged: Judged, texts: Mapping[int, str]) -> Edited:

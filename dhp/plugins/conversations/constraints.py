@@ -49,7 +49,7 @@ def constraint_broken(
     judged = Judged.of(example)
     system = "\n".join(turn.text for turn in judged.before if turn.role == "system")
     closing = lists(LIST, StockSentences).closing
-    known = [*constraints(system, closing, language or "en")]
+    known = list(constraints(system, closing, language or "en"))
     if not known:
         raise NotApplicable("no constraint on form in the system message")
     places = latest(judged.answers, count, "answers")
@@ -59,15 +59,21 @@ def constraint_broken(
         raise NotApplicable("the answers keep no constraint on form")
     for each in drawn(kept, rng):
         texts = [each.broken(answer) for answer in answers]
-        is_broken = not any(map(each.holds, texts))
-        others_hold = all(_all_hold(other, texts) for other in kept if other is not each)
-        if is_broken and others_hold:
+        if _alone_is_broken(each, kept, texts):
             return with_texts(judged, dict(zip(places, texts, strict=True)))
     raise NotApplicable("no constraint can be broken without another one")
 
 
 def _all_hold(constraint: Constraint, answers: Sequence[str]) -> bool:
-    return all(map(constraint.holds, answers))
+    return all(constraint.holds(answer) for answer in answers)
+
+
+def _alone_is_broken(constraint: Constraint, kept: Sequence[Constraint], texts: Sequence[str]) -> bool:
+    """Whether all texts break this constraint and keep the others."""
+    if any(constraint.holds(text) for text in texts):
+        return False
+    others = [other for other in kept if other is not constraint]
+    return all(_all_hold(other, texts) for other in others)
 
 
 # All of these read the English of a system message.
@@ -86,13 +92,17 @@ _LANGUAGE = re.compile(
     rf"\b(?:answer|reply|respond|write|speak)\b[^.\n]{{0,40}}\bin ({'|'.join(_LANGUAGES)})\b", re.I
 )
 """The language of answers: "reply in German", "always answer politely in French"."""
+# The limits of 25, 40 and 60 characters keep a pattern within its sentence; they are chosen, not measured.
 _QUOTED = r'[^.\n]{0,60}?["“]([^"”\n]+)["”]'
 _FIRST = re.compile(rf"\b(?:begin|start|open)s?\b{_QUOTED}", re.I)
 _LAST = re.compile(rf"\b(?:end|close|finish|sign)s?\b{_QUOTED}", re.I)
 """First and last words: `begin with "Hello"`, `end each answer with "Bye"`."""
 _ITEM = re.compile(r"^[ \t]*(?:[-*•]|\d+[.)])[ \t]+", re.M)
+"""The mark of an item of a list: "- ", "2. "."""
 _MARKUP = re.compile(r"\*\*|^#+ |`", re.M)
+"""Marks of Markdown: bold, a heading, code."""
 _EMOJI = re.compile("[\u2600-\u27bf\U0001f300-\U0001faff]")
+"""The blocks of symbols and pictographs: "☀", "🙂"."""
 
 
 def constraints(system: str, closing: Mapping[str, Sequence[str]], language: str) -> Iterator[Constraint]:
@@ -105,12 +115,16 @@ def constraints(system: str, closing: Mapping[str, Sequence[str]], language: str
     if closings:  # the sentences that make an answer too long
         for number, unit in _LENGTH.findall(system):
             most = _NUMBERS.get(number.lower()) or int(number)
-            yield _of_length(most, words if unit.lower() == "word" else sentences, closings)
-    # A German sentence breaks "reply in English", an English one breaks any other language.
+            counted = words if unit.lower() == "word" else sentences
+            yield _of_length(most, counted, closings)
     for name in _LANGUAGE.findall(system):
-        yield _without(closing["de" if name.lower() == "english" else "en"])
-    yield from map(_beginning_with, _FIRST.findall(system))
-    yield from map(_ending_with, _LAST.findall(system))
+        # A German sentence breaks "reply in English", an English one breaks any other language.
+        other = "de" if name.lower() == "english" else "en"
+        yield _without(closing[other])
+    for phrase in _FIRST.findall(system):
+        yield _beginning_with(phrase)
+    for phrase in _LAST.findall(system):
+        yield _ending_with(phrase)
     yield from _of_format(system, closings)
 
 
@@ -122,7 +136,8 @@ def _of_length(most: int, counted: Callable[[str], Sequence[str]], closing: Sequ
             if len(counted(text)) > most:
                 break
             edit = insertion(text, last, sentence)
-            text, last = applied(text, [edit])[0], last + len(edit[2])
+            text, _ = applied(text, [edit])
+            last += len(edit[2])
         return text
 
     return Constraint(lambda text: len(counted(text)) <= most, lengthened)
@@ -137,58 +152,59 @@ def _from_any(sentences: Sequence[str], text: str) -> Sequence[str]:
 def _last_sentence(text: str) -> int:
     """The end of the last sentence before a signature."""
     try:
-        places = [end for _, end in whole_sentences(text, None)]
+        spans = whole_sentences(text, None)
     except NotApplicable:
-        places = []
-    return places[-1] if places else len(text.rstrip())
+        spans = []
+    return spans[-1][1] if spans else len(text.rstrip())
 
 
 def _without(foreign: Sequence[str]) -> Constraint:
-    return Constraint(
-        lambda text: not any(sentence in text for sentence in foreign),
-        lambda text: applied(text, [insertion(text, _last_sentence(text), _from_any(foreign, text)[0])])[0],
-    )
+    """Answers have none of these sentences, which are of another language."""
+
+    def holds(text: str) -> bool:
+        return not any(sentence in text for sentence in foreign)
+
+    def broken(text: str) -> str:
+        sentence = _from_any(foreign, text)[0]
+        changed, _ = applied(text, [insertion(text, _last_sentence(text), sentence)])
+        return changed
+
+    return Constraint(holds, broken)
 
 
 def _beginning_with(phrase: str) -> Constraint:
-    return Constraint(
-        lambda text: text.lstrip().startswith(phrase) and text.strip() != phrase,
-        lambda text: text.lstrip()[len(phrase) :].lstrip(" ,:—-"),
-    )
+    def holds(text: str) -> bool:
+        # An answer of nothing else would be empty without the phrase.
+        return text.lstrip().startswith(phrase) and text.strip() != phrase
+
+    return Constraint(holds, lambda text: text.lstrip().removeprefix(phrase).lstrip(" ,:—-"))
 
 
 def _ending_with(phrase: str) -> Constraint:
-    return Constraint(
-        lambda text: text.rstrip().endswith(phrase) and text.strip() != phrase,
-        lambda text: text.rstrip()[: -len(phrase)].rstrip(),
-    )
+    def holds(text: str) -> bool:
+        return text.rstrip().endswith(phrase) and text.strip() != phrase
+
+    return Constraint(holds, lambda text: text.rstrip().removesuffix(phrase).rstrip())
 
 
 def _of_format(system: str, closings: Sequence[str]) -> Iterator[Constraint]:
+    """The constraints on JSON, lists, markup, emojis and exclamation marks."""
+
     def asks(pattern: str) -> bool:
         return re.search(pattern, system, re.I) is not None
 
-    forbidden_list = asks(rf"{_NO}(?:lists?|bullets?|bullet points?)\b")
     if closings and asks(r"\bJSON\b"):
         yield Constraint(_is_json, lambda text: f"{text}\n\n{_from_any(closings, text)[0]}")
-    if forbidden_list:
-        yield Constraint(
-            lambda text: not _ITEM.search(text),
-            lambda text: "\n".join(f"- {sentence}" for sentence in sentences(text)),
-        )
+    if asks(rf"{_NO}(?:lists?|bullets?|bullet points?)\b"):
+        yield Constraint(lambda text: not _ITEM.search(text), _as_list)
     elif asks(r"\b(?:bullet(?:ed)?|numbered)\b"):
-        yield Constraint(
-            lambda text: len(_ITEM.findall(text)) > 1, lambda text: " ".join(_ITEM.sub("", text).split())
-        )
+        yield Constraint(lambda text: len(_ITEM.findall(text)) > 1, _in_one_line)
     if asks(rf"\bplain text\b|{_NO}markdown\b"):
         yield Constraint(lambda text: not _MARKUP.search(text), _in_bold)
     if asks(rf"{_NO}emojis?\b"):
         yield Constraint(lambda text: not _EMOJI.search(text), lambda text: f"{text} \U0001f642")
     if asks(rf"{_NO}exclamation (?:marks?|points?)\b"):
-        yield Constraint(
-            lambda text: "!" not in text and text.rstrip().endswith("."),
-            lambda text: f"{text.rstrip()[:-1]}!",
-        )
+        yield Constraint(_ends_without_exclamation, lambda text: f"{text.rstrip().removesuffix('.')}!")
 
 
 def _is_json(text: str) -> bool:
@@ -198,6 +214,19 @@ def _is_json(text: str) -> bool:
         return False
 
 
+def _as_list(text: str) -> str:
+    return "\n".join(f"- {sentence}" for sentence in sentences(text))
+
+
+def _in_one_line(text: str) -> str:
+    without_marks = _ITEM.sub("", text)
+    return " ".join(without_marks.split())
+
+
 def _in_bold(text: str) -> str:
     first = sentences(text)[0]
     return text.replace(first, f"**{first}**", 1)
+
+
+def _ends_without_exclamation(text: str) -> bool:
+    return "!" not in text and text.rstrip().endswith(".")  # the point becomes the mark

@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any, Literal, get_args
 
 from dhp.core.errors import NotApplicable
@@ -18,8 +17,8 @@ PARTS: tuple[Part, ...] = get_args(Part)
 CONVERSATION, PART = "conversation", "judge_part"
 """Fields of an example: its turns as JSON, and the part that is judged. No judge sees them."""
 _INDENT = "  "
-# Whatever a reader may take for the end of a line, so that no text can look like a turn.
 _BREAK = re.compile(r"\r\n|[\n\v\f\r\x85\u2028\u2029]")
+"""Whatever a reader may take for the end of a line, so that no text can look like a turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +87,22 @@ class Judged:
     @classmethod
     def split(cls, turns: Turns, part: Part) -> "Judged":
         """The part of these turns; the assistant must say something in them."""
-        if part == "run":
-            start = next(i for i, turn in enumerate(turns) if turn.role != "system")
+        if part == "run":  # all but the system messages in front
+            start = 0
+            while turns[start].role == "system":
+                start += 1
             return cls(turns[:start], turns[start:], part)
-        # The readers let no conversation through in which the assistant says nothing.
-        last = max(i for i, turn in enumerate(turns) if turn.role == "assistant" and turn.text)
+
+        last = len(turns) - 1  # the last turn in which the assistant says something
+        while turns[last].role != "assistant" or not turns[last].text:
+            last -= 1
         if part == "answer":
             return cls(turns[:last], (Turn("assistant", turns[last].text),), part)
+
         # A turn begins after the last thing that the user said, with the calls that it makes.
-        asked = [i for i, turn in enumerate(turns[:last]) if turn.role in ("user", "system")]
-        start = asked[-1] + 1 if asked else 0
+        start = last
+        while start > 0 and turns[start - 1].role not in ("user", "system"):
+            start -= 1
         return cls(turns[:start], turns[start : last + 1], part)
 
     @property
@@ -143,7 +148,9 @@ class Judged:
 
 def transcript(turns: Iterable[Turn]) -> str:
     """The turns as plain text. Only labels begin a line; whatever was said is indented."""
-    lines = chain.from_iterable(map(_lines, turns))
+    lines: list[str] = []
+    for turn in turns:
+        lines += _lines(turn)
     return "\n".join(lines)
 
 
@@ -182,8 +189,9 @@ def to_json(turns: Sequence[Turn]) -> str:
 def from_json(text: str) -> Turns:
     """The turns of `to_json`."""
     turns = []
-    for role, words, calls, result_of, error in json.loads(text):
-        turns.append(Turn(role, words, tuple(Call(*call) for call in calls), result_of, error))
+    for role, words, rows, result_of, error in json.loads(text):
+        calls = tuple(Call(*row) for row in rows)
+        turns.append(Turn(role, words, calls, result_of, error))
     return tuple(turns)
 
 

@@ -42,11 +42,13 @@ def conversations(asked: Request) -> Dataset | None:
     # Whether the user says that it holds conversations; else its columns must.
     certain = asked.judge_part is not None or asked.task == TASK
     rows = open_rows(asked.source, certain)
-    reader = None if rows is None else reader_of(rows, asked.fields)
-    if rows is None or reader is None:
+    if rows is None:
+        return None
+    reader = reader_of(rows, asked.fields)
+    if reader is None:
         return None
     # A log or table with an output is read as single answers, unless the user says otherwise.
-    if not certain and any(rows.has(name) or name in asked.fields for name in _TEXT_COLUMNS):
+    if not certain and _has_output(rows, asked):
         return None
     for name in asked.fields:
         one_of("field", name, _FIELDS, "`fields`")
@@ -59,9 +61,10 @@ def conversations(asked: Request) -> Dataset | None:
         read = reader([sound(row) for row in chosen.rows], asked.fields)
     examples: list[Example] = []
     taken: set[str] = set()
-    for each in read:
-        examples.append(_example(each, part, asked, taken))
-        taken.add(examples[-1].id)
+    for conversation in read:
+        example = _example(conversation, part, asked, taken)
+        examples.append(example)
+        taken.add(example.id)
     if not examples:
         raise InputError(f"{rows.name}: no conversation in it; must have at least one")
 
@@ -69,6 +72,11 @@ def conversations(asked: Request) -> Dataset | None:
     suite = own_suite(read_task(TASK), with_llm=False)
     dataset = Dataset(asked.name, tuple(examples), task, suite, tuple(examples), split=split_example)
     return dataset.in_languages(None, asked.language or task.output_language)
+
+
+def _has_output(rows: Table, asked: Request) -> bool:
+    """Whether a column of outputs is there, or named by the user."""
+    return any(rows.has(name) or name in asked.fields for name in _TEXT_COLUMNS)
 
 
 def _each_row(rows: Table, reader: Reader, asked: Request) -> list[Found]:
@@ -79,16 +87,19 @@ def _each_row(rows: Table, reader: Reader, asked: Request) -> list[Found]:
         try:
             kept += reader([sound(row)], asked.fields)
         except InputError as e:
-            reasons.setdefault(str(e).removeprefix(f"{row.place}: "), []).append(row.place)
-    if len(reasons) == 1 == len(rows.rows):  # of a single row its fault says more than that all are left out
-        raise InputError(f"{rows.rows[0].place}: {next(iter(reasons))}")
+            # Without its place, so that the same fault of several rows is one reason.
+            reason = str(e).removeprefix(f"{row.place}: ")
+            if len(rows.rows) == 1:  # its fault says more than that all rows are left out
+                raise InputError(f"{row.place}: {reason}") from None
+            reasons.setdefault(reason, []).append(row.place)
     leave_out(rows.name, reasons, len(rows.rows), strict=asked.strict)
     return kept
 
 
 def _part(name: str | None) -> Part:
+    wanted = name or "run"
     for part in PARTS:
-        if part == (name or "run"):
+        if part == wanted:
             return part
     raise InputError(f"`judge_part`: unknown part '{name}'; {suggest(str(name), PARTS)}")
 
@@ -98,10 +109,12 @@ def _example(conversation: Found, part: Part, asked: Request, taken: Collection[
     judged = Judged.split(conversation.turns, part)
     fields = {CONVERSATION: to_json(conversation.turns), PART: part}
     for column in _COPIED:
-        text = as_text(conversation.row.value(asked.fields.get(column, column)))
+        name = asked.fields.get(column, column)
+        text = as_text(conversation.row.value(name))
         if text is not None:
             fields[column] = conversation.row.encodable(column, text)
     source = conversation.row.encodable("messages", judged.source)
     output = conversation.row.encodable("messages", judged.output)
-    name = conversation.id or free_name(id_of_texts(source, output, fields), taken)
-    return Example(name, source, output, {"cluster": name, **fields})
+    # Without an id it is known by its texts.
+    identity = conversation.id or free_name(id_of_texts(source, output, fields), taken)
+    return Example(identity, source, output, {"cluster": identity, **fields})

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,10 @@ from dhp.plugins.conversations.formats import INPUT
 
 _KEYS = ("messages", "turns", "observations", "traceId", "trace_id")
 """Names one of which stands in the first line of a file of conversations."""
+_ENTRIES = ("samples", "data", "conversationalTestCases", "conversational_test_cases", "goldens")
+"""Keys below which a file has its entries: inspect_ai's, langfuse's, and those of deepeval."""
 _LONGEST_LINE = 2**24
-"""Bytes of a first line that are looked at."""
+"""Bytes of a first line that are looked at. Chosen: 16 MiB hold any single conversation."""
 
 
 def open_rows(source: str | Rows, certain: bool) -> Table | None:
@@ -30,15 +31,24 @@ def open_rows(source: str | Rows, certain: bool) -> Table | None:
     suffix = path.suffix.lower()
     if not path.is_file() or suffix not in (*TABLE_SUFFIXES, LOG_SUFFIX):
         return None
-    if suffix in (LOG_SUFFIX, ".json"):
-        data = read_eval_file(path) if suffix == LOG_SUFFIX else read_json(path, careless=True)
-        entries = [each for each in _entries(data) if isinstance(each, dict)]
-        rows = [Row(f"{path}: entry {i}", each) for i, each in enumerate(entries, 1)]
-        columns = dict.fromkeys(chain.from_iterable(entries))
-        return table(str(path), columns, rows) if rows else None
+    if suffix == LOG_SUFFIX:
+        return _table_of(path, read_eval_file(path))
+    if suffix == ".json":
+        return _table_of(path, read_json(path, careless=True))
     if not certain and not _begins_so(path, suffix):
         return None
     return read_table(path, broken=True)
+
+
+def _table_of(path: Path, data: Any) -> Table | None:
+    """The entries of a JSON file as rows; None without any."""
+    rows: list[Row] = []
+    columns: dict[str, None] = {}  # in the order in which they come
+    for entry in _entries(data):
+        if isinstance(entry, dict):
+            rows.append(Row(f"{path}: entry {len(rows) + 1}", entry))
+            columns.update(dict.fromkeys(entry))
+    return table(str(path), columns, rows) if rows else None
 
 
 def _begins_so(path: Path, suffix: str) -> bool:
@@ -49,7 +59,8 @@ def _begins_so(path: Path, suffix: str) -> bool:
         line = file.readline(_LONGEST_LINE)
     if suffix != ".jsonl":
         return re.search(rb"\bmessages\b", line) is not None
-    return any(f'"{name}"'.encode() in line for name in (*_KEYS, INPUT))
+    names = (*_KEYS, INPUT)
+    return any(f'"{name}"'.encode() in line for name in names)
 
 
 def _entries(data: Any) -> Sequence[Any]:
@@ -62,8 +73,9 @@ def _entries(data: Any) -> Sequence[Any]:
         return []
     if "resourceSpans" in data:
         return list(records([data]))
-    run = data.get("testRunData", data)
-    for key in ("samples", "data", "conversationalTestCases", "conversational_test_cases", "goldens"):
-        if isinstance(run, dict) and isinstance(run.get(key), list) and run[key]:
-            return list(run[key])
+    run = data.get("testRunData", data)  # deepeval's frame
+    if isinstance(run, dict):
+        for key in _ENTRIES:
+            if isinstance(run.get(key), list) and run[key]:
+                return list(run[key])
     return [data]

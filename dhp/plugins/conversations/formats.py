@@ -23,11 +23,12 @@ from dhp.plugins.conversations.messages import (
     turns_of,
 )
 
-INPUT, _OUTPUT, _INSTRUCTIONS = (
-    "gen_ai.input.messages",
-    "gen_ai.output.messages",
-    "gen_ai.system_instructions",
-)
+INPUT = "gen_ai.input.messages"
+_OUTPUT = "gen_ai.output.messages"
+_INSTRUCTIONS = "gen_ai.system_instructions"
+"""Attributes of a span by the conventions of OpenTelemetry."""
+_FIRST_ROWS = 50
+"""Rows of a file in which a span with messages is looked for. Chosen: a trace may begin with other spans."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,9 @@ def _value(row: Row, *columns: str) -> Any:
 
 def _id(row: Row, fields: Mapping[str, str]) -> str | None:
     """The id of a conversation: in the column that the user names, else in the first usual one."""
-    names = (fields["id"],) if "id" in fields else ("id", "conversation_id", "custom_id", "name")
+    names = ["id", "conversation_id", "custom_id", "name"]
+    if "id" in fields:
+        names = [fields["id"]]
     for name in names:
         text = as_text(row.value(name))
         if text:
@@ -71,7 +74,7 @@ def of_messages(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Foun
     column = fields.get("messages", "messages")
     for row in rows:
         if str(row.values.get("epoch") or 1) != "1":
-            continue  # the same sample once more
+            continue  # inspect_ai's: the same sample once more
         place = f"{row.place}: {column}"
         messages = _resolved(_value(row, column), row.values.get("attachments"))
         if messages is None:
@@ -84,6 +87,7 @@ def of_messages(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Foun
 
 
 _ATTACHMENT = "attachment://"
+"""Beginning of the name of a long text, which inspect_ai keeps once for a whole sample."""
 
 
 def _resolved(value: Any, attachments: Any) -> Any:
@@ -119,23 +123,28 @@ def of_turns(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Found]:
 def _of_turn(place: str, value: object, count: int) -> Iterator[Turn]:
     """The calls of a turn, their results, and what is said; `count` makes ids of calls that differ."""
     if isinstance(value, dict):
+        calls, results = [], []
         tools = listed(f"{place}.tools_called", value.get("tools_called", value.get("toolsCalled")))
-        called = [_called(place, tool, count + k) for k, tool in enumerate(tools)]
-        if called:
-            yield Turn("assistant", "", tuple(call for call, _ in called))
-        for call, text in called:
-            yield Turn("tool", text, (), call.id)
+        for k, tool in enumerate(tools):
+            call, result = _called(place, tool, count + k)
+            calls.append(call)
+            results.append(Turn("tool", result, (), call.id))
+        if calls:
+            yield Turn("assistant", "", tuple(calls))
+        yield from results
         value = {key: value[key] for key in ("role", "content") if key in value}
     yield from turns_of(place, value)
 
 
 def _called(place: str, tool: object, number: int) -> tuple[Call, str]:
+    """A call of a tool, and what it gave."""
     if not isinstance(tool, dict) or not tool.get("name"):
         raise InputError(
             f"{place}.tools_called: a call without a name; allowed: name, input_parameters, output"
         )
     arguments = tool.get("input_parameters", tool.get("inputParameters")) or {}
-    return Call(f"call_{number}", tool["name"], arguments_text(arguments)), as_said(place, tool.get("output"))
+    call = Call(f"call_{number}", tool["name"], arguments_text(arguments))
+    return call, as_said(place, tool.get("output"))
 
 
 def of_spans(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Found]:
@@ -145,44 +154,59 @@ def of_spans(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Found]:
         values = attributes(row.values)
         if INPUT not in values:
             continue
-        messages = [*_listed(row, values, INPUT), *_listed(row, values, _OUTPUT)]
+        messages = []
         instructions = _listed(row, values, _INSTRUCTIONS)
         if instructions:
-            messages.insert(0, {"role": "system", "parts": instructions})
+            messages.append({"role": "system", "parts": instructions})
+        messages += _listed(row, values, INPUT)
+        messages += _listed(row, values, _OUTPUT)
         trace = row.value("traceId") or row.value("trace_id")
         name = str(values.get("gen_ai.conversation.id") or trace or row.place)
         # Each call of a model sends what was said before, so the longest one holds the whole.
         if name not in longest or len(messages) >= len(longest[name][0]):
             longest[name] = messages, row
     for name, (messages, row) in longest.items():
-        place = f"{row.place}: {INPUT}"
-        yield Found(None if name == row.place else name, read_messages(place, messages), row)
+        turns = read_messages(f"{row.place}: {INPUT}", messages)
+        is_named = name != row.place  # a place in a file is no id
+        yield Found(name if is_named else None, turns, row)
 
 
 def _listed(row: Row, values: Mapping[str, Any], name: str) -> list[Any]:
+    """The list in an attribute, which some exporters write as JSON text."""
     place, value = f"{row.place}: {name}", values.get(name)
-    return listed(place, parse_json(place, value) if isinstance(value, str) else value)
+    if isinstance(value, str):
+        value = parse_json(place, value)
+    return listed(place, value)
 
 
 def of_observations(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Found]:
     """langfuse: of each trace the last generation, whose input holds what was said before."""
     traces: dict[str, list[Row]] = {}
     for row in rows:
-        for each in _observed(row):
-            name = as_text(_value(each, "traceId", "trace_id")) or _id(row, fields) or row.place
-            traces.setdefault(name, []).append(each)
+        for observation in _observations(row):
+            trace = as_text(_value(observation, "traceId", "trace_id"))
+            name = trace or _id(row, fields) or row.place
+            traces.setdefault(name, []).append(observation)
     for name, observed in traces.items():
-        observed.sort(key=lambda each: str(_value(each, "startTime", "start_time") or ""))
-        generations = [each for each in observed if str(each.values.get("type")).upper() == "GENERATION"]
+        observed.sort(key=_start)
+        generations = []
+        for observation in observed:
+            if str(observation.values.get("type")).upper() == "GENERATION":
+                generations.append(observation)
         if not generations:
             raise InputError(f"{observed[0].place}: trace '{name}': no GENERATION; must have at least one")
+        # Each generation is given what was said before, so the one with most of it is the last.
         last = max(generations, key=lambda each: len(_said_before(each)))
-        place = f"{last.place}: input"
         messages = [*_said_before(last), *_given(_value(last, "output"))]
-        yield Found(name, read_messages(place, messages), last)
+        yield Found(name, read_messages(f"{last.place}: input", messages), last)
 
 
-def _observed(row: Row) -> list[Row]:
+def _start(observation: Row) -> str:
+    """The time at which an observation begins, in ISO form, which sorts as text."""
+    return str(_value(observation, "startTime", "start_time") or "")
+
+
+def _observations(row: Row) -> list[Row]:
     """The observations of a trace, or the row itself."""
     nested = row.values.get("observations")
     if nested is None:
@@ -196,6 +220,7 @@ def _observed(row: Row) -> list[Row]:
 
 
 def _said_before(generation: Row) -> list[Any]:
+    """The input of a generation as messages."""
     messages = _value(generation, "input")
     if isinstance(messages, dict) and "messages" in messages:
         messages = messages["messages"]
@@ -206,27 +231,37 @@ def _said_before(generation: Row) -> list[Any]:
 
 def _given(output: Any) -> list[Any]:
     """The output of a generation as messages."""
-    choices = output.get("choices") if isinstance(output, dict) else None
-    if isinstance(choices, list) and choices:  # a whole answer of OpenAI's
-        output = [choices[0].get("message")] if isinstance(choices[0], dict) else []
+    if output is None:
+        return []
     if isinstance(output, list):
         return output
-    if isinstance(output, dict) and ("role" in output or "content" in output or "tool_calls" in output):
-        return [{"role": "assistant", **output}]
-    return [] if output is None else [{"role": "assistant", "content": as_said("", output)}]
+    if isinstance(output, dict):
+        choices = output.get("choices")
+        if isinstance(choices, list) and choices:  # a whole answer of OpenAI's
+            return [choices[0].get("message")] if isinstance(choices[0], dict) else []
+        if "role" in output or "content" in output or "tool_calls" in output:
+            return [{"role": "assistant", **output}]
+    return [{"role": "assistant", "content": as_said("", output)}]
 
 
 def reader_of(rows: Table, fields: Mapping[str, str]) -> Reader | None:
     """The reader that takes these rows for conversations; None for other rows."""
-    first = next((row for row in rows.rows if not row.broken), rows.rows[0])
     if rows.has(fields.get("messages", "messages")):
         return of_messages
     if rows.has("turns"):
         return of_turns
-    # The first rows of a trace may be spans of other kinds.
-    if any(INPUT in attributes(row.values) for row in rows.rows[:50]):
-        return of_spans
+    for row in rows.rows[:_FIRST_ROWS]:
+        if INPUT in attributes(row.values):
+            return of_spans
     is_observation = rows.has("type") and (rows.has("traceId") or rows.has("trace_id"))
-    if is_observation or isinstance(first.values.get("observations"), list):
+    if is_observation or _holds_observations(rows):
         return of_observations
     return None
+
+
+def _holds_observations(rows: Table) -> bool:
+    """Whether the first row that can be read is a trace with its observations."""
+    for row in rows.rows:
+        if not row.broken:
+            return isinstance(row.values.get("observations"), list)
+    return False

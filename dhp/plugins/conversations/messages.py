@@ -13,14 +13,19 @@ from dhp.core.errors import InputError, one_of, suggest
 from dhp.plugins.conversations.conversation import ROLES, Call, Role, Turn, Turns, json_text
 
 _ROLES: Mapping[str, Role] = {
-    **{role: role for role in ROLES},
+    "system": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
     "developer": "system",
     "human": "user",
     "ai": "assistant",
     "model": "assistant",
     "function": "tool",
 }
+"""What the forms call a role -> our word."""
 _TEXTS = ("text", "input_text", "output_text", "refusal")
+"""Types of the parts that say something."""
 _THOUGHTS = ("reasoning", "thinking", "redacted_thinking")
 """Parts that nobody but the model reads: they are left out."""
 _MEDIA = (
@@ -38,10 +43,12 @@ _MEDIA = (
 """Parts that are no text: a word in brackets stands for them."""
 _CALLS = ("tool_use", "tool_call", "function_call")
 _RESULTS = ("tool_result", "tool_call_response", "function_call_output")
+"""Types of calls and of their results: Anthropic's, OpenTelemetry's, OpenAI's."""
 _PARTS = (*_TEXTS, *_THOUGHTS, *_MEDIA, *_CALLS, *_RESULTS)
-# Under which names the forms have the id of the call that a result is of, and the result itself.
 _RESULT_IDS = ("tool_call_id", "tool_use_id", "call_id", "id")
+"""Names under which the forms have the id of the call that a result is of."""
 _RESULT_TEXTS = ("content", "response", "result", "output")
+"""Names under which they have the result itself."""
 
 
 @dataclass(slots=True)
@@ -74,8 +81,8 @@ def checked(place: str, turns: Sequence[tuple[str, Turn]]) -> Turns:
 
     Raises `InputError` for a result without call and if the assistant is silent.
     """
-    ids: dict[str, str] = {}
-    made: set[str] = set()
+    ids: dict[str, str] = {}  # id of a call in the file -> ours
+    made: set[str] = set()  # all of ours
     turns_kept = []
     for at, turn in turns:
         if turn.role == "tool":
@@ -88,8 +95,11 @@ def checked(place: str, turns: Sequence[tuple[str, Turn]]) -> Turns:
             continue
         for call in turn.calls:
             # An id may come again in a later turn; a result belongs to the last call of its id.
-            ids[call.id] = call.id if call.id not in made else f"{call.id}#{len(made)}"
-            made.add(ids[call.id])
+            identity = call.id
+            if identity in made:
+                identity = f"{call.id}#{len(made)}"
+            ids[call.id] = identity
+            made.add(identity)
         calls = tuple(replace(call, id=ids[call.id]) for call in turn.calls)
         turns_kept.append(replace(turn, calls=calls))
     if not any(turn.role == "assistant" and turn.text for turn in turns_kept):
@@ -120,7 +130,7 @@ def turns_of(place: str, message: object) -> Iterator[Turn]:
         return
     role = _role(place, message)
     content = _content(place, message)
-    if role == "tool" and not content.results:
+    if role == "tool" and not content.results:  # OpenAI's: the message itself is the result
         yield _result(place, message, "\n\n".join(content.texts))
         return
     yield from content.results
@@ -179,16 +189,23 @@ def _add_part(place: str, part: object, content: _Content) -> None:
     elif kind in _CALLS:
         content.calls.append(_call(place, part))
     elif kind in _RESULTS:
-        results = (part[name] for name in _RESULT_TEXTS if part.get(name) is not None)
-        result = next(results, "")
+        result = _first_of(part, _RESULT_TEXTS)
         content.results.append(_result(place, part, as_said(place, result)))
+
+
+def _first_of(values: Mapping[str, Any], names: Sequence[str]) -> Any:
+    """The first value that is there under one of the names; None without any."""
+    for name in names:
+        if values.get(name) is not None:
+            return values[name]
+    return None
 
 
 def as_said(place: str, value: object) -> str:
     """A value as text: a list of parts as their texts, any other structure as JSON."""
     if isinstance(value, str):
         return value
-    if isinstance(value, list) and value and all(map(_is_part, value)):
+    if isinstance(value, list) and value and all(_is_part(each) for each in value):
         return "\n\n".join(_content(place, {"content": value}).texts)
     return "" if value is None else json_text(value)
 
@@ -217,16 +234,19 @@ def _call(place: str, value: object) -> Call:
 
 def arguments_text(value: object) -> str:
     """Arguments as JSON text in one form of white space, as they are if they are no JSON."""
-    if isinstance(value, str):
-        try:
-            return json_text(json.loads(value)) if value.strip() else "{}"
-        except ValueError:
-            return value
-    return json_text(value)
+    if not isinstance(value, str):
+        return json_text(value)
+    if not value.strip():
+        return "{}"
+    try:
+        return json_text(json.loads(value))
+    except ValueError:
+        return value
 
 
 def _result(place: str, message: Mapping[str, Any], text: str) -> Turn:
-    identity = next((message[key] for key in _RESULT_IDS if isinstance(message.get(key), str)), None)
+    texts = {name: message[name] for name in _RESULT_IDS if isinstance(message.get(name), str)}
+    identity = _first_of(texts, _RESULT_IDS)
     if identity is None:
         raise InputError(
             f"{place}: a result without call; must have tool_call_id, the id of a call before it"
@@ -234,6 +254,7 @@ def _result(place: str, message: Mapping[str, Any], text: str) -> Turn:
     error = message.get("error")
     if isinstance(error, dict):  # inspect_ai's, which the text of the result may hold already
         error_text = str(error.get("message") or error.get("type") or "")
-        text = text if error_text in text else f"{text}\n{error_text}".strip()
+        if error_text not in text:
+            text = f"{text}\n{error_text}".strip()
     failed = bool(error) or message.get("is_error") is True  # inspect_ai's word; Anthropic's
     return Turn("tool", text, (), identity, failed)

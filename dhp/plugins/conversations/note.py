@@ -10,18 +10,27 @@ LOUD = ("foreign_answer", "question_unanswered", "result_ignored", "constraint_b
 
 def notes(result: Result) -> list[str]:
     """How well a judge detects silent and loud faults, in one line; no line without faults of turns."""
-    rows = [row for row in result.variants if row.level == "turn" and row.detection is not None]
+    silent, loud = [], []
+    for row in result.variants:
+        if row.level != "turn" or row.detection is None:
+            continue
+        perturber = parse_variant(row.variant).perturber
+        if perturber in SILENT:
+            silent.append(row)
+        elif perturber in LOUD:
+            loud.append(row)
+
     parts = []
-    for what, names in (("silent (the last answer stays)", SILENT), ("loud (an answer changes)", LOUD)):
-        of_kind = [row for row in rows if parse_variant(row.variant).perturber in names]
-        if of_kind:
-            parts.append(_said(what, of_kind))
+    if silent:
+        parts.append(_detected("silent (the last answer stays)", silent))
+    if loud:
+        parts.append(_detected("loud (an answer changes)", loud))
     if not parts:
         return []
     return [f"faults of turns: {'; '.join(parts)}"]
 
 
-def _said(what: str, rows: list[VariantResult]) -> str:
+def _detected(what: str, rows: list[VariantResult]) -> str:
     mean = sum(row.detection or 0.0 for row in rows) / len(rows)
-    noticed = sum(row.state.is_good for row in rows)
-    return f"{what} detected in {mean:.0%}, {noticed} of {len(rows)} kinds noticed"
+    noticed = [row for row in rows if row.state.is_good]
+    return f"{what} detected in {mean:.0%}, {len(noticed)} of {len(rows)} kinds noticed"

@@ -1,7 +1,7 @@
 """Faults of whole turns and of answers to questions."""
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import cycle, pairwise
 from random import Random
 from typing import Literal
 
@@ -36,21 +36,20 @@ def turn_swap(text: str, rng: Random, *, example: Example, apart: str) -> Edited
     """
     check_value("apart", apart, Literal["nearest", "farthest"])
     judged = Judged.of(example)
-    rows = [judged.answers[:-1], judged.calling]  # the last answer stays: the fault is to be silent
+    answers, calling = judged.answers[:-1], judged.calling  # the last answer stays, as the fault is silent
     pairs: list[tuple[int, int]] = []
     if apart == "farthest":
-        longest = max(reversed(rows), key=len)  # of two of one length the calls
-        if len(longest) > 2:
-            pairs.append((longest[0], longest[-1]))
+        longer = answers if len(answers) > len(calling) else calling
+        if len(longer) > 2:
+            pairs.append((longer[0], longer[-1]))
     else:
-        for row in rows:
-            pairs += pairwise(row)
-    pairs = [(one, other) for one, other in pairs if _content(judged, one) != _content(judged, other)]
-    if not pairs:
+        pairs += [*pairwise(answers), *pairwise(calling)]
+    differing = [pair for pair in pairs if _content(judged, pair[0]) != _content(judged, pair[1])]
+    if not differing:
         raise NotApplicable(f"no two {apart} turns before the last answer that differ")
 
     # Each turn moves with the results of its calls; what stands between the two stays.
-    one, other = pairs[int(rng.random() * len(pairs))]
+    one, other = differing[int(rng.random() * len(differing))]
     first, second = judged.step(one), judged.step(other)
     turns = judged.turns
     between = turns[one + len(first) : other]
@@ -61,7 +60,8 @@ def turn_swap(text: str, rng: Random, *, example: Example, apart: str) -> Edited
 def _content(judged: Judged, i: int) -> tuple[object, ...]:
     """What a turn says and calls, without the ids of its calls."""
     turn = judged.turns[i]
-    return turn.text, *((call.name, call.arguments) for call in turn.calls)
+    calls = [(call.name, call.arguments) for call in turn.calls]
+    return (turn.text, *calls)
 
 
 @perturber(name="answer_repetition", level="turn", degrees={"minor": {"k": 1}, "major": {"k": 3}})
@@ -83,35 +83,40 @@ def foreign_answer(
     judged = Judged.of(example)
     places = latest(judged.answers, count, "answers")
     # The foreign answers must differ from all that is said here, and from each other.
-    own_texts = {turn.text for turn in (*judged.before, *judged.turns)}
+    taken = {turn.text for turn in (*judged.before, *judged.turns)}
+    left = list(places)
     texts: dict[int, str] = {}
     for other in _drawn_lazily(others, rng):
-        if len(texts) == len(places):
+        if not left:
             break
         foreign = _last_answer(other)
-        if foreign and foreign not in own_texts:
-            texts[places[-1 - len(texts)]] = foreign
-            own_texts.add(foreign)
-    if len(texts) < len(places):
+        if foreign and foreign not in taken:
+            texts[left.pop()] = foreign
+            taken.add(foreign)
+    if left:
         raise NotApplicable("too few other conversations with another answer")
     return with_texts(judged, texts)
 
 
 _TRIES = 200
-"""Examples that are drawn at most to find other answers: a file may hold a million."""
+"""Examples that are drawn at most to find other answers. Chosen: a file may hold a million."""
 
 
 def _drawn_lazily(others: Sequence[Example], rng: Random) -> Iterator[Example]:
     """Random examples, as many as are asked for and some of them twice: nothing is copied."""
-    for _ in range(_TRIES if others else 0):
+    if not others:
+        return
+    for _ in range(_TRIES):
         yield others[int(rng.random() * len(others))]
 
 
 def _last_answer(other: Example) -> str:
     if CONVERSATION not in other.fields:
         return ""
-    turns = from_json(other.fields[CONVERSATION])
-    return next((turn.text for turn in reversed(turns) if turn.answers), "")
+    for turn in reversed(from_json(other.fields[CONVERSATION])):
+        if turn.answers:
+            return turn.text
+    return ""
 
 
 @perturber(name="question_unanswered", level="turn", degrees=ONE_OR_ALL)
@@ -130,9 +135,9 @@ def question_unanswered(
     if replies is None:
         raise NotApplicable(f"no evasive reply is known in {language_name(language)}")
     places = latest(_answers_to_questions(judged), count, "answers to questions")
-    # The last answer gets the first reply; where there are more answers than replies, these come again.
-    order = list(drawn(replies, rng))
-    texts = {place: order[i % len(order)] for i, place in enumerate(reversed(places))}
+    # The last answer gets the first reply; if there are more answers than replies, these come again.
+    order = cycle(drawn(replies, rng))
+    texts = {place: next(order) for place in reversed(places)}
     if all(judged.turns[place].text == reply for place, reply in texts.items()):
         raise NotApplicable("the answer is evasive already")
     return with_texts(judged, texts)
@@ -144,12 +149,12 @@ _QUESTION_MARKS = frozenset("?？؟")
 def _answers_to_questions(judged: Judged) -> list[int]:
     """Where the answers are that follow a question of the user, with calls between or without."""
     asked, places = False, []
-    # Places before 0 are those of turns that are not judged, but may hold the question.
-    for i, turn in enumerate((*judged.before, *judged.turns), -len(judged.before)):
+    all_turns = (*judged.before, *judged.turns)  # the question may stand before the judged part
+    for i, turn in enumerate(all_turns):
         if turn.role == "user":
             asked = bool(_QUESTION_MARKS & set(turn.text))
         elif turn.answers and asked:
             asked = False
-            if i >= 0:
-                places.append(i)
+            if i >= len(judged.before):
+                places.append(i - len(judged.before))
     return places
