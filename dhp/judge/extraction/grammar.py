@@ -1,4 +1,9 @@
-"""What a sentence of an answer may state, and how its values are written."""
+"""What a sentence of an answer may state, and how its values are written.
+
+A `Grammar` says of one kind of answer (numbers, letters, labels, verdicts) where a value may begin, how it is
+read, and where it ends. `clauses` looks with it for a `Clause` before each value of a sentence, and makes
+`Statement`s of those that state one.
+"""
 
 import math
 import re
@@ -9,16 +14,26 @@ from typing import NamedTuple
 from dhp.judge.extraction.values import ReadValue, Value
 from dhp.judge.extraction.words import Lexicon, lexicon
 
-FINAL, LABELLED, NAMED, RESULT, STATED, BARE = "final", "labelled", "named", "result", "stated", "bare"
-"""Kinds of statements: a label of the whole, a label of ratings, the name of a criterion, a label that what
-is judged may have as well, words of the judge's own, a value alone."""
-
+# Kinds of statements.
+FINAL = "final"
+"""A label of the whole: `Final score: 4`."""
+LABELLED = "labelled"
+"""A label of ratings: `Rating: 4`."""
+NAMED = "named"
+"""The name of a criterion: `Coherence: 4`."""
+RESULT = "result"
+"""A label that what is judged may have as well: `Answer: 4`."""
+STATED = "stated"
+"""Words of the judge's own: `I rate it 4`."""
+BARE = "bare"
+"""A value alone: `4`."""
 
 JUDGED = frozenset(
     "summary text response answer reply translation story output passage essay caption piece".split()
 )
 """What a judged text is called."""
 Stop = Callable[[str, Value, str, "Grammar"], int | None]
+"""Says where a value of a kind of statement ends in a text; see `Grammar.stop`."""
 
 
 class Statement(NamedTuple):
@@ -40,7 +55,7 @@ class Grammar:
     """How the values of one kind of answer are written."""
 
     read: ReadValue
-    stop: "Stop"
+    stop: Stop
     """Where a value ends, if what follows lets it stand as a rating; else None."""
     begins: re.Pattern[str]
     """Where a value may begin."""
@@ -57,6 +72,7 @@ class Grammar:
     """The closed list, with the names of the criterion."""
 
     def __post_init__(self) -> None:
+        # A frozen record takes no assignment.
         object.__setattr__(self, "lexicon", lexicon(self.names, self.section))
 
     def parts(self, word: str) -> list[str]:
@@ -90,23 +106,31 @@ class Clause(NamedTuple):
 
 _MARK = r"[.!?…。！？；;\n]"  # a set of characters first makes the search fast
 _ENDS = (
-    r"(?:(?<![Ee]\.g\.)(?<!i\.e\.)(?<=[.!?…])[\"')\]]{0,2} +(?=\S)|(?<=[。！？；])(?=\S)"
+    r"(?:(?<![Ee]\.g\.)(?<!i\.e\.)(?<=[.!?…])[\"')\]]{0,2} +(?=\S)"  # `clear. It`, and no `e.g. it`
+    r"|(?<=[。！？；])(?=\S)"  # `清楚。它`: no space stands between
     r"|(?<=;) +(?=\S)|(?<=\n)\n*)"
 )
+"""What must stand behind the mark; the match ends where the next sentence begins."""
 SENTENCE_END = re.compile(_MARK + _ENDS)
 _NO_INITIAL = re.compile(rf"{_MARK}(?!(?<=\b[A-Z]\.)(?! +[A-Z][a-z]+(?: [a-z]+)?:)){_ENDS}")
-"""The same if a capital letter is an initial, as in `U.S. and`, and no choice."""
-
-
+"""The same if a capital letter is an initial, as in `U.S. and`, and no choice; before a label,
+`from the U.S. Final score: 4`, it ends a sentence."""
 _MOST_SENTENCES, _HALF = 300, 150
-"""Of an answer of more sentences the first and last ones are looked at."""
+"""Of an answer of more sentences the first and last ones are looked at, so that one of any length is read
+fast. Chosen: a rating stands near either end."""
 
 
 def starts(text: str, *, letters: bool = True) -> Iterator[int]:
-    """Where lines and sentences begin; a full stop behind a capital ends one where `letters` are chosen."""
-    ends = [m.end() for m in (SENTENCE_END if letters else _NO_INITIAL).finditer(text)]
+    """Where lines and sentences begin.
+
+    A full stop behind a capital ends one if `letters` are chosen: `I choose B. It is clear.`
+    """
+    pattern = SENTENCE_END if letters else _NO_INITIAL
+    ends = [match.end() for match in pattern.finditer(text)]
+    if len(ends) > _MOST_SENTENCES:
+        ends = ends[:_HALF] + ends[-_HALF:]
     yield 0
-    yield from ends if len(ends) <= _MOST_SENTENCES else ends[:_HALF] + ends[-_HALF:]
+    yield from ends
 
 
 def last_sentence(text: str) -> int:
@@ -116,6 +140,7 @@ def last_sentence(text: str) -> int:
 
 
 _ITEM = re.compile(r"\s*(?:-|•|\d{1,2}[.)]) ")
+"""The mark of an item: `- `, `• `, `2. `, `2) `"""
 
 
 def is_of_an_item(text: str, start: int) -> bool:
@@ -125,5 +150,5 @@ def is_of_an_item(text: str, start: int) -> bool:
 
 
 def distinct(statements: Sequence[Statement]) -> set[float]:
-    """The different values, each NaN for itself."""
+    """The different values; each NaN counts for itself, as it equals nothing."""
     return {s.number for s in statements}

@@ -1,4 +1,9 @@
-"""Which of the user's own labels an answer gives: `pass`, `partially correct`, ..."""
+"""Which of the user's own labels an answer gives: `pass`, `partially correct`, ...
+
+A label counts in the JSON of an answer, in a sentence that states it (`clauses`), and where it opens or ends
+the answer. All of these must agree, and nothing behind one may take it back: labels are ordinary words, so
+what follows is looked at more closely than behind a number (`_goes_on`).
+"""
 
 import functools
 import re
@@ -16,13 +21,17 @@ from dhp.judge.extraction.values import Value
 from dhp.judge.extraction.words import any_of
 
 _NOT_LONGER = r"(?:e?d(?=[.!:,;]))?(?![\w+]|-(?=\w)|'(?=\w)|\.\w|\. \d)"
+"""Behind a label: `passed.` is `pass`; `passable`, `A+`, `A-level`, `good. 4` are none."""
 
 
 @functools.lru_cache(maxsize=64)
 def _grammar(labels: tuple[str, ...]) -> Grammar:
     """How the labels are written: the longer one of two that begin alike is meant."""
-    longest_first = sorted(range(len(labels)), key=lambda i: -len(labels[i]))
-    patterns = [(re.compile(re.escape(plain(labels[i])) + _NOT_LONGER, re.I), i + 1.0) for i in longest_first]
+    in_order = [(plain(label), float(number)) for number, label in enumerate(labels, start=1)]
+    longest_first = sorted(in_order, key=lambda each: -len(each[0]))
+    patterns: list[tuple[re.Pattern[str], float]] = []
+    for label, number in longest_first:
+        patterns.append((re.compile(re.escape(label) + _NOT_LONGER, re.I), number))
 
     def read(text: str, start: int) -> Value | None:
         for pattern, number in patterns:
@@ -31,7 +40,7 @@ def _grammar(labels: tuple[str, ...]) -> Grammar:
                 return Value(number, match.end())
         return None
 
-    any_label = "|".join(re.escape(plain(labels[i])) for i in longest_first)
+    any_label = "|".join(re.escape(label) for label, _ in longest_first)
     return Grammar(read, stop_of, re.compile(rf"(?<![\w'-])(?:{any_label})", re.I), chooses=True)
 
 
@@ -47,6 +56,8 @@ def read_label(text: str, labels: Sequence[str], *, cut_off: bool = False) -> Ex
         return shown
     grammar = _grammar(tuple(labels))
     answers, words = objects.split(shown)
+
+    # What the JSON of the answer and its sentences state, and the labels with which lines begin.
     in_objects: list[Statement] = []
     for value in answers:
         in_objects += _of_object(value, labels, grammar)
@@ -55,24 +66,34 @@ def read_label(text: str, labels: Sequence[str], *, cut_off: bool = False) -> Ex
     stated = [s for s in every if s.kind != NAMED]
     finals = [s for s in stated if s.kind == FINAL]
     opening = [] if cut_off else _of_lines(words, grammar)
+
+    # What gives the label: what is stated, else one that opens or ends the answer, else one behind a name.
     agreeing = in_objects + (finals or stated)
     if not agreeing:
         agreeing = [s for s in opening if _is_alone(s, words)]
     if not agreeing and not cut_off and len(named) == 1 and len(grammar.begins.findall(words)) == 1:
         agreeing = named  # `Consistency: pass`, and no other label in the answer
-    in_words = [s for s in [*agreeing, *opening] if s.start >= 0]
-    if len(distinct([*agreeing, *in_words])) > 1 or any(_goes_on(words, s, grammar) for s in in_words):
+
+    # No other label stands at the beginning of a line, and nothing takes one back.
+    in_words = [s for s in [*agreeing, *opening] if s.start != _IN_OBJECT]
+    if len(distinct([*agreeing, *in_words])) > 1:
         return UNPARSED
-    last = max((s.value_end for s in in_words), default=0)
-    if agreeing and goes_on(words, last, agreeing[0].number, grammar):
+    if any(_goes_on(words, s, grammar) for s in in_words):
         return UNPARSED
     if not agreeing:
         return Extracted("refused") if holds_refusal(words) else UNPARSED
+    last = max((s.value_end for s in in_words), default=0)
+    if goes_on(words, last, agreeing[0].number, grammar):
+        return UNPARSED
     return Extracted("scored", agreeing[0].number, "label")
 
 
+_IN_OBJECT = -1
+"""`Statement.start` of what an object states, which has no place in the words."""
 _KEYS = objects.SCORE_KEYS | frozenset("class classification decision outcome category correctness".split())
+"""Words of keys that hold a label."""
 _TRUE, _FALSE = frozenset("yes true 1 y".split()), frozenset("no false never 0 n".split())
+"""What may stand behind a label that is the key: `{"pass": true}`."""
 
 
 def _of_object(value: object, labels: Sequence[str], grammar: Grammar) -> list[Statement]:
@@ -81,15 +102,19 @@ def _of_object(value: object, labels: Sequence[str], grammar: Grammar) -> list[S
     for text in objects.of_rating(value, (), _KEYS):
         statement = bare(plain(text), 0, grammar)
         if statement is not None:
-            stated.append(statement._replace(start=-1))
-    for key, inner in value.items() if isinstance(value, dict) else ():
-        number, truth = _label_of(str(key), labels), str(objects.as_text(inner)).lower()
+            stated.append(statement._replace(start=_IN_OBJECT))
+    if not isinstance(value, dict):
+        return stated
+    for key, inner in value.items():
+        number = _label_of(str(key), labels)
         if number is None:
             continue
+        truth = str(objects.as_text(inner)).lower()
         if truth in _FALSE and len(labels) == 2:  # no to one is yes to the other
-            number, truth = 3 - number, "yes"
-        if truth in _TRUE:
-            stated.append(Statement(BARE, float(number), -1, 0, 0, "label"))
+            number = 3 - number
+        elif truth not in _TRUE:
+            continue
+        stated.append(Statement(BARE, float(number), _IN_OBJECT, 0, 0, "label"))
     return stated
 
 
@@ -114,6 +139,7 @@ def _is_alone(opening: Statement, words: str) -> bool:
 
 
 _REST = re.compile(r"[^\n.!?]*")
+"""What follows in the same sentence."""
 _AS_A_KEY = re.compile(
     rf" ?[:=?] ?{any_of('as_a_key')}| ?[(,:=-] ?\d"
     r"| ?[:=?] ?[\w'-]+[ .!]*\Z|\?|,? let\b",
@@ -125,11 +151,10 @@ _IN_PART = re.compile(
     rf"|.*{any_of('conditions')}",
     re.I,
 )
-"""The label is stated of a part, or under a condition."""
-
-
+"""The label is stated of a part, or under a condition: `pass for style`, `pass with two exceptions`; not that
+of `pass in all points`."""
 _ALONE = re.compile(r"(?! ?\w)| (?:in|on|for|at|as)\b")
-"""Behind a label that counts nothing, as that of `no errors` does."""
+"""Behind a label that counts nothing, as the `no` of `no errors` does."""
 
 
 def _goes_on(words: str, statement: Statement, grammar: Grammar) -> bool:
@@ -143,6 +168,8 @@ def _goes_on(words: str, statement: Statement, grammar: Grammar) -> bool:
         other = grammar.read(behind, match.start())
         if other is None or other.number == statement.number:
             continue
-        if _ALONE.match(behind, other.end) or behind[: match.start()].strip() in (":", "="):
+        if _ALONE.match(behind, other.end):
+            return True
+        if behind[: match.start()].strip() in (":", "="):  # `Yes: no errors`
             return True
     return False

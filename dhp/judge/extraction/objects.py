@@ -19,25 +19,26 @@ _MOST_OBJECTS = 200
 """Objects of an answer that are looked at, so that one of any length is read fast."""
 _LAYERS = 3
 """How often braces around an object are taken off: prompts that show `{{"score": 4}}` are answered so."""
-# A brace, a bracket, or a text between quotation marks, whose own braces count for nothing.
 _BRACE = re.compile(r'[{}\[\]]|"(?:[^"\\]|\\.)*"|"', re.S)
-# What makes careless JSON: 'text', # comment, a comma before the end, None, a key without marks.
+"""A brace, a bracket, or a text between quotation marks, whose own braces count for nothing: `"a { b"`."""
 _MENDED = re.compile(
-    r'(?P<string>"(?:[^"\\]|\\.)*")'
-    r"|'(?P<single>(?:[^'\\]|\\.)*)'"
-    r"|(?P<comment>//[^\n]*|/\*.*?\*/|#[^\n]*)"
-    r"|(?P<comma>,(?=\s*(?:(?://|#)[^\n]*\s*)*[}\]]))"
+    r'(?P<string>"(?:[^"\\]|\\.)*")'  # a text, in which nothing is mended
+    r"|'(?P<single>(?:[^'\\]|\\.)*)'"  # 'text'
+    r"|(?P<comment>//[^\n]*|/\*.*?\*/|#[^\n]*)"  # a comment as in JavaScript or Python
+    r"|(?P<comma>,(?=\s*(?:(?://|#)[^\n]*\s*)*[}\]]))"  # {"score": 4,}
     r"|(?P<word>\b(?:None|True|False)\b)"
-    r"|(?P<key>(?<=[{,\s])[A-Za-z_]\w*(?=\s*:))",
+    r"|(?P<key>(?<=[{,\s])[A-Za-z_]\w*(?=\s*:))",  # {score: 4}
     re.S,
 )
+"""What makes careless JSON, and the texts in which nothing is mended."""
 _WORDS = {"None": "null", "True": "true", "False": "false"}
-# A backslash that begins no escape of JSON, as in `\alpha`.
+"""Python's words and those of JSON."""
 _LONE_BACKSLASH = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
-# Words before an object by which it is an example, a quotation or a call of a tool.
+"""A backslash that begins no escape of JSON, as in `\\alpha`."""
 _SOMEBODY_SAYS = re.compile(
     rf"(?:{SAYS}|<tool_call|\[TOOL_CALLS|\bnot\b|\binstead\b|\bif\b|\bexample\b|e\.g\.)", re.I
 )
+"""Words before an object by which it is an example, a quotation or a call of a tool: `The format is e.g. `"""
 
 SCORE_KEYS = frozenset(
     "score rating value grade mark stars points verdict answer label result judgement judgment"
@@ -52,11 +53,13 @@ _CHANGED = frozenset("revised adjusted updated corrected new after net".split())
 _WRAPPERS = frozenset("evaluation assessment output response data feedback review analysis summary".split())
 """Keys of an object that holds the whole answer."""
 _SCALE = re.compile(r"[(\[][^()\[\]]*[)\]]")
-"""`Coherence (1-5)`"""
+"""The scale in a key, ` (1-5)` of `Coherence (1-5)`."""
 _REMARKS = frozenset("status state note remark comment".split())
 """Keys whose text may say that the rating is void."""
 _NAMING_KEYS = ("metric", "name", "criterion", "aspect", "dimension", "criteria", "category", "key")
 """Keys that hold the name of a metric: `{"metric": "coherence", "score": 4}`."""
+_CASE_CHANGE = re.compile(r"(?<=[a-z])(?=[A-Z])")
+"""Where a word of `finalScore` ends."""
 
 
 class Part(NamedTuple):
@@ -96,6 +99,7 @@ def _objects(text: str) -> list[Part]:
 
 
 def _own(text: str, parts: Sequence[Part], high: float) -> list[Any]:
+    """The values that the judge wrote itself, and does not take back."""
     values = []
     for part in parts:
         if not _somebody_says(text, part.start) and not _is_disputed(part.value, high):
@@ -108,18 +112,21 @@ def _somebody_says(text: str, start: int) -> bool:
     lead = re.sub(r"`+\w*\s*\Z", "", text[max(0, start - 300) : start])  # without the opening of a code block
     *lines_above, before = lead.split("\n")
     if not before.strip():
-        above = next((line for line in reversed(lines_above) if line.strip()), "")
-        if above.rstrip().endswith(":"):  # `The text ends with:`
-            before = above
+        filled = [line for line in lines_above if line.strip()]
+        if filled and filled[-1].rstrip().endswith(":"):  # `The text ends with:`
+            before = filled[-1]
     sentence = re.split(r"[.!?](?:\s+|\Z)", before)[-1]
     return _SOMEBODY_SAYS.search(AS_ASKED.sub("", sentence)) is not None
 
 
-# Words of keys that name the scale, words beside them, and texts by which a key says nothing.
 _OF_SCALE = frozenset("scale range max maximum highest upper top denominator out".split())
+"""Words of keys that name the scale: `max_score`, `out_of`."""
 _BESIDE_SCALE = _OF_SCALE | frozenset("of score rating points value possible limit end is the".split())
+"""All words that such a key may have."""
 _NOTHING = frozenset(("", "0", "0.0", "no", "none", "null", "false", "n/a", "ok"))
+"""Texts by which a key says nothing: `{"score": 4, "error": "none"}`."""
 _VOID = re.compile(rf"\W*(?:an? |only |just )?{any_of('void')}\W*", re.I)
+"""A remark that the rating is void: `a draft`, `Pending.`"""
 
 
 def _is_disputed(value: object, high: float) -> bool:
@@ -132,7 +139,7 @@ def _is_disputed(value: object, high: float) -> bool:
     for key, inner in value.items():
         words = frozenset(key_words(str(key)))
         names_the_scale = words & _OF_SCALE and words <= _BESIDE_SCALE  # `scale`, `max_score`
-        numbers = re.findall(r"\d+(?:\.\d+)?", str(inner))
+        numbers = re.findall(r"\d+(?:\.\d+)?", str(inner))  # of `1 to 10` the last is the upper end
         if names_the_scale and numbers and not math.isnan(high) and float(numbers[-1]) != high:
             return True
         text = (as_text(inner) or "").strip().lower()
@@ -207,7 +214,7 @@ def _mended(match: Match[str]) -> str:
 
 def key_words(key: str) -> list[str]:
     """The words of a key in small letters: of `finalScore` and `final_score` the same."""
-    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", key)
+    parted = _CASE_CHANGE.sub(" ", key)
     return re.sub(r"[\W_]+", " ", parted).lower().split()
 
 
@@ -281,7 +288,8 @@ def _names_metric(words: Sequence[str], names: Sequence[str]) -> bool:
     written = {"".join(words)}
     if len(words) > 1 and words[-1] in ("score", "rating", "grade"):
         written.add("".join(words[:-1]))
-    return any("".join(key_words(name)) in written for name in names)
+    joined = {"".join(key_words(name)) for name in names}
+    return not joined.isdisjoint(written)
 
 
 def _pairs(value: Any) -> Iterator[tuple[str, Any]]:
@@ -305,14 +313,20 @@ def _name_in(value: Any) -> str | None:
     """The metric that an object says it is about: `{"metric": "coherence", "score": 4}`."""
     if not isinstance(value, dict):
         return None
-    return next((value[key] for key in _NAMING_KEYS if isinstance(value.get(key), str)), None)
+    for key in _NAMING_KEYS:
+        name = value.get(key)
+        if isinstance(name, str):
+            return name
+    return None
 
 
 def _without_name(value: Mapping[Any, Any]) -> dict[Any, Any]:
+    """An object without the keys that may hold the name of its metric."""
     return {key: inner for key, inner in value.items() if key not in _NAMING_KEYS}
 
 
 def _pairs_of_keys(value: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
+    """The keys of an object, and of those within it that have no rating of their own."""
     for key, inner in value.items():
         yield str(key), inner
         if isinstance(inner, list):

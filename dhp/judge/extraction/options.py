@@ -1,4 +1,8 @@
-"""The two texts of a comparison as answers name them, a tie, and what is said of one of them."""
+"""The two texts of a comparison as answers name them, a tie, and what is said of one of them.
+
+`VERDICTS` is the grammar of verdicts: an option may begin where `OPTION` fits, `_read` reads it with what is
+said of it, and `_stop` says whether what follows leaves it a verdict on the whole.
+"""
 
 import re
 from re import Match
@@ -10,19 +14,22 @@ from dhp.judge.extraction.words import any_of
 
 _NOUN = any_of("texts")
 _FORMS = (
-    r"(?P<pair#>[AB12] ?(?:>{1,3}|<{1,3}|=|≈|~) ?[AB12])(?!\w)",
-    rf"{_NOUN} [\"'(\[]{{0,2}}(?P<named#>[ab12]|one|two)(?![A-Za-z\d])[\"')\]]{{0,2}}",
-    rf"(?P<ordinal#>first|second)(?: (?:one|{_NOUN}))?(?![\w-])",
-    r"\(?(?-i:(?P<letter#>[ABab12]))(?![A-Za-z\d'+]|-(?!\s)|\.\w)\)?",
-    r"(?P<tie#>(?:ties?|tied|draw|toss-up)\b|(?-i:C)(?![\w+'-])|equal(?:ly good)?\b|same\b"
+    # A > B, A=B
+    r"(?P<pair>[AB12] ?(?:>{1,3}|<{1,3}|=|≈|~) ?[AB12])(?!\w)",
+    # Response A, output (b), Text "one"
+    rf"{_NOUN} [\"'(\[]{{0,2}}(?P<named>[ab12]|one|two)(?![A-Za-z\d])[\"')\]]{{0,2}}",
+    # the second, first response
+    rf"(?P<ordinal>first|second)(?: (?:one|{_NOUN}))?(?![\w-])",
+    # B, (B), and none of A+, A's, A-level
+    r"\(?(?-i:(?P<letter>[ABab12]))(?![A-Za-z\d'+]|-(?!\s)|\.\w)\)?",
+    # tie, C, no clear winner, both are equally good
+    r"(?P<tie>(?:ties?|tied|draw|toss-up)\b|(?-i:C)(?![\w+'-])|equal(?:ly good)?\b|same\b"
     r"|no (?:clear )?(?:winner|preference|difference)\b|neither (?:\w{1,20} ){0,4}is better\b"
     r"|平局|平手|不相上下|难分高下|一样好"
     r"|(?:both|the two|they)\b[^.\n,;:]{0,60}\b(?:equal(?:ly)?(?: (?:good|bad"
     r"|well|strong|helpful))?|comparable)\b)",
 )
-
-
-OPTION = re.compile(f"(?:{'|'.join(_FORMS)})".replace("#>", ">"), re.I)
+OPTION = re.compile(f"(?:{'|'.join(_FORMS)})", re.I)
 """One of the two, or a tie."""
 ANY_OPTION = re.sub(r"\?P<\w+>", "?:", OPTION.pattern)
 """The same without the names of its groups."""
@@ -38,7 +45,10 @@ _SAID = re.compile(
     r"(?:更好|更优|较好|胜出|获胜|更佳|優れて\w{0,4}|より?良い|好ましい|勝ち\w{0,4}))",
     re.I,
 )
-"""What stands behind the name of a text: that it is better, or worse, than the other."""
+"""What stands behind the name of a text: that it is better, or worse, than the other.
+
+` is clearly better than B`, ` wins`, ` over B`, ` is weaker`, `更好`
+"""
 
 
 def choice(match: Match[str]) -> int | None:
@@ -79,21 +89,28 @@ def _read(text: str, start: int) -> Value | None:
 _IN_PART = re.compile(
     rf" {any_of('of_a_part')}(?! {any_of('of_the_whole')})|[^\n.!?]{{0,200}}{any_of('not_wholly')}", re.I
 )
-"""A verdict of a part: any place, time or criterion but the whole."""
+"""A verdict of a part: any place, time or criterion but the whole: ` in style`, and no ` in all points`."""
 _END = re.compile(
     r"[\"')\]}|*]*(?:\s*\Z|\n|[.!。]|[,;:，；：](?= |\Z)| -+ | (?=[(\[])|，)|[ ]*(?:\Z|\n)|てい"
 )
+"""An end of the answer, a line, a sentence, or a part of one: `A, as`, `A - it`, `A (clear)`."""
 _REASON = re.compile(rf" (?:{any_of('reasons')}|by\b)", re.I)
+"""`A because`, `A by a hair`"""
 _DOUBT = re.compile(
     rf"[\s,;:.()!-]*(?:(?:no|wait)[,.;:!]|{any_of('doubt', 'corrected')}|and (?:b|a|response|output)\b|\?)",
     re.I,
 )
+"""What puts a verdict in doubt: `A. Wait,`, `A or B`, `A and B`, `A?`"""
 _ASIDE = re.compile(r" ?\([^()\n]{1,40}\)")
+"""` (style only)`"""
 _BESIDE = re.compile(r"[^\n.,;\[]{0,40}[,;] (?:and |but |then )?(?:\[\[)?|\]\][ /]?\[\[")
+"""What may stand before another option: ` (style), `, ` for style, but `, `]]/[[`"""
 _OF_A_PART = re.compile(r" ?(?:\(|for\b|in\b|on\b)|\]\]|[ .!]*(?:\Z|\n)")
+"""Behind that other option, by which both are verdicts of parts: ` (facts)`, ` for facts`, or nothing."""
 _RANKED = re.compile(r" ?, ?[AB12]\b(?!\]\])")
 """Behind the first of a ranking, `Ranking: A, B`."""
 _NEW_SENTENCE = re.compile(r"\]\] (?=[A-Z])")
+"""Behind brackets in the middle of a line: `[[A]] The first text`"""
 _SCORE = re.compile(r"[\"')\]]{0,3}: ?\d")
 """`Response A: 7` gives a score, and no verdict."""
 

@@ -18,8 +18,7 @@ _LONGEST = 40_000
 """Characters of an answer that are read, so that a text of any length is read in well under a second."""
 _CHARACTERS = str.maketrans(
     dict.fromkeys("*`\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\ufe0e\ufe0f\u20e3", "")
-    | dict.fromkeys("–—―−﹣", "-")
-    | dict.fromkeys("‐‑", "-")
+    | dict.fromkeys("–—―−﹣‐‑", "-")
     | {
         "’": "'",
         "‘": "'",
@@ -41,50 +40,78 @@ _CHARACTERS = str.maketrans(
         "\x0c": "\n",
     }
 )
+"""Character -> how it is written; none for marks of emphasis and what is not seen: soft hyphens, marks of
+width, of direction and of emoji."""
 _NO_DIGITS = re.compile(r"[\u00b2\u00b3\u00b9\u2070-\u209f\u2150-\u218f\u2460-\u24ff\u2776-\u2793]")
-"""Raised, circled and Roman numbers, which are marks of notes and lists."""
+"""Raised, circled and Roman numbers, which are marks of notes and lists: `4²`, `③`, `Ⅳ`."""
 _DIGIT = re.compile(r"(?![0-9])\d")
+"""A digit of another script, `٤`."""
 _MARKUP = (
+    # A fence of code: ```json
     ("`", re.compile(r"```\w*"), "\n"),
+    # The mark of an item at the beginning of a line: * clear
     ("*", re.compile(r"(?m)^[ \t]{0,8}\*(?=[ \t])"), "-"),
+    # An arrow: Rating => 4
     (">", re.compile(r"[-=]+>"), ":"),
+    # What is struck out: ~~3~~ 4
     ("~", re.compile(r"~~[^~\n]{1,80}~~"), " "),
+    # LaTeX: \frac{4}{5}, \text{Rating}, \boxed{4}, \(4\), $$4$$, $4$
     ("\\", re.compile(r"\\[dt]?frac\{([^{}\n]{1,9})\}\{([^{}\n]{1,9})\}"), r"\1/\2"),
     ("\\", re.compile(r"\\(?:text(?:bf)?|mathbf|mathrm)\{([^{}\n]{1,40})\}"), r"\1"),
     ("\\", re.compile(r"\\boxed\{([^{}\n]{1,40})\}"), r"[[\1]]"),
     ("\\", re.compile(r"\\[()\[\]]"), ""),
     ("$", re.compile(r"\$\$"), ""),
     ("$", re.compile(r"\$([^$\n]{1,40})\$"), r"\1"),
+    # A footnote: [^1]
     ("^", re.compile(r"\[\^\w{1,9}\]"), " "),
+    # HTML of the look of words: <b>4</b>
     ("<", re.compile(r"</?(?:b|i|u|p|s|br|em|strong|span|div)\b[^<>\n]{0,80}>", re.I), ""),
+    # A text that is repeated between tags: <summary>Score: 1</summary>
     ("<", re.compile(r"<(text|summary|article|source|document|input|example)>[^<]{0,4000}</\1>", re.I), "“”"),
+    # A special token of a chat template: <|im_end|>
     ("<", re.compile(r"<\|[^|<>\n]{1,30}\|>"), " "),
+    # Any other tag is a label, <score>4</score>, and ends where it is closed.
     ("<", re.compile(r"<([a-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?>", re.I), r"\n\1: "),
     ("<", re.compile(r"</[a-z][\w-]{0,40} ?>", re.I), "\n"),
+    # The result of a sum as models are taught to mark it: #### 4
     ("#", re.compile(r"(?m)^[ \t]{0,8}####[ \t]*(-?\d{1,3}(?:[./]\d{1,3})?)[ \t]*$"), r"[[\1]]"),
+    # A heading: ## Rating, and ##Rating, but no #1
     ("#", re.compile(r"(?m)^[ \t]{0,8}(?:#{1,6}(?=[ \t])|#{2,6}(?=[A-Za-z*]))"), ""),
+    # An arrow as the mark of a line: ➡️ Rating: 4
     ("\u27a1", re.compile(r"(?m)^[ \t]{0,8}\u27a1\ufe0f?(?=[ \t]{0,8}[A-Za-z*])"), ""),
 )
-"""A sign without which there is no such markup, what is written, and what is kept of it."""
+"""A sign without which there is no such markup, what is written, and what is kept of it.
+
+The order counts: what has a meaning of its own stands before what is taken away (`<summary>` before any other
+tag, `#### 4` before headings). Bounds such as `{1,40}` keep the search fast.
+"""
 _SPACES = re.compile(r"[^\S\n ][^\S\n]*| [^\S\n]+")
+"""A tab, or two spaces and more; a single space stays and is no match."""
 _AT_LINES = re.compile(r" \n ?|\n ")
+"""Spaces at the end or beginning of a line."""
 _QUOTED = re.compile(r"“[^“”\n]*[”“\n]|[„«][^”“»\n]*(?:[”“»\n]|\Z)|[「『][^」』]*(?:[」』]|\Z)|“[^\n]*")
+"""`“not a 4”`, `„4“`, `«4»`, `「4」`; if the end mark is missing, up to the end of the line."""
 _SINGLE = re.compile(
     r"(?<![^\s(\[:=-])'(?=\S)[^'\n]{0,400}(?:(?<=[a-z])'(?=[a-z])[^'\n]{0,200}){0,9}(?:'(?![a-z])|(?=\n)|\Z)",
     re.I,
 )
+"""`'it is a 4'` with apostrophes of words in it, `'it doesn't end'`, and no apostrophe of a word itself."""
 _SHORT = re.compile(r"[\w+./-]{1,20}(?: [\w+./-]{1,20})?\Z")
+"""One or two words, or a number: `4/5`, `Response A`"""
 _BEFORE_VALUE = re.compile(r"(?:[:=>|]|\bis|\A|\n)\s*\Z")
+"""The end of what leads to a value: `Rating: `, `the score is `, or the beginning of a line."""
 _KEY = re.compile(r"\s*:")
+"""Behind a quoted key: `"rating": 4`"""
 _QUOTE = "“”"
 """What stands instead of a quotation."""
 SAYS = any_of("speaks")
-"""Words that tell that somebody else speaks."""
+"""Words that tell that somebody else speaks: `the reviewer wrote`."""
 AS_ASKED = re.compile(
     r"\b(?:as|you|the|in the) (?:requested|asked|instructed)\b(?: (?:json|format|output|rating|score))?", re.I
 )
-"""Words in which a judge speaks of its own answer."""
+"""Words in which a judge speaks of its own answer: `in the requested format`."""
 _REPORTS = re.compile(rf"(?:{SAYS})[^\n:]{{0,80}}:\Z", re.I)
+"""A line that announces words of somebody else: `The reviewer wrote in 2020:`"""
 
 
 def readable(text: str) -> str | Extracted:
@@ -101,11 +128,15 @@ def shortened(text: str) -> str:
     if len(text) <= _LONGEST:
         return text
     head, tail = text[: _LONGEST // 2], text[-_LONGEST // 2 :]
+    # A word that is cut might read as another one: of `40` a `4`.
     return re.sub(r"\S+\Z", "", head) + "\n" + re.sub(r"\A\S+", "", tail)
 
 
 def plain(text: str) -> str:
-    """Plain characters (NFKC, digits of all scripts as 0 to 9), single spaces, no markup; lines are kept."""
+    """Plain characters (NFKC, digits of all scripts as 0 to 9), single spaces, no markup; lines are kept.
+
+    `**Rating：**  ４／５` is `Rating: 4/5`.
+    """
     for sign, pattern, kept in _MARKUP:
         if sign in text:
             text = pattern.sub(kept, text)
@@ -114,6 +145,7 @@ def plain(text: str) -> str:
         text = _NO_DIGITS.sub("^", text.translate(_CHARACTERS))
         text = unicodedata.normalize("NFKC", text)
         text = _DIGIT.sub(lambda digit: str(unicodedata.digit(digit[0])), text)
+    # Again, as NFKC writes some characters as such that the table changes.
     text = text.translate(_CHARACTERS)
     text = _SPACES.sub(" ", text)
     if "\n" in text:
@@ -136,6 +168,7 @@ def unquoted(text: str) -> str:
 
 
 def _replaced(match: Match[str]) -> str:
+    """What stands instead of a quotation in other marks than `"`."""
     inner = match[0].strip("'“”„«»「」『』\n").strip()
     kept = inner if _is_value(match.string, match.start(), match.end(), inner) else _quotation(inner)
     return f"{kept}\n" if match[0].endswith("\n") else kept
@@ -165,6 +198,7 @@ def _without_straight_quotes(text: str) -> str:
 
 
 def _paired(text: str) -> str:
+    """The text with every second piece between straight marks replaced, as it is quoted."""
     kept: list[str] = []
     end = -1  # where the mark behind the last piece stands
     for number, piece in enumerate(text.split('"')):

@@ -1,7 +1,13 @@
-"""The score that the probabilities of an answer's tokens give."""
+"""The score that the probabilities of an answer's tokens give.
+
+`expected_score` reads the whole answer as text first, then looks for the token that gives that score, and
+weighs all scores by the probabilities that stand there (Liu et al. 2023, G-Eval). `letter_masses` does the
+same for an answer that is one letter.
+"""
 
 import math
 import re
+import string
 import unicodedata
 from collections.abc import Sequence
 from itertools import accumulate
@@ -16,18 +22,18 @@ from dhp.judge.extraction.values import HAN, WORDS
 from dhp.llm.records import Position
 
 _BYTES = str.maketrans({"\u2581": " ", "\u0120": " ", "\u010a": "\n"})
-"""Spaces and line ends as raw vocabularies write them."""
+"""Spaces and line ends as raw vocabularies write them: `\\u2581` SentencePiece, the others byte-level BPE."""
 _SCORE_LABEL = re.compile(
     r"(?:rating|score|grade|answer|verdict|boxed|评分|得分|分数|答案)[^\n\d]{0,60}$", re.I
 )
+"""The end of what leads to a score: `My score for coherence is `"""
 _GOES_ON = re.compile(r"[A-Za-z0-9十百]|[.,](?!0+(?!\d))\d")
-"""What makes a number another one, or a part of a word."""
-
+"""What makes a number another one, or a part of a word: `0`, `th`, `.5`, but not `.0`."""
 
 IMPOSSIBLE = "impossible log-probabilities"
 """How the reason begins why an answer has no score though it reads well."""
 _ROUNDING = 0.05
-"""Tolerance by which a probability, or a sum of them, may exceed 1."""
+"""Tolerance by which a probability, or a sum of them, may exceed 1. Chosen: servers round."""
 TOP_LOGPROBS = 20
 """Alternatives of each token that are asked for, the most that servers give."""
 
@@ -41,13 +47,16 @@ def score_tokens(scale: Scale, form: AnswerForm) -> dict[str, float]:
     whole = scale.min == int(scale.min) and scale.max == int(scale.max)
     low, high = int(scale.min), int(scale.max)
     if form == "letters" and whole and high - low < 26:
-        return {normal(chr(ord("A") + i)): float(low + i) for i in range(high - low + 1)}
+        letters = string.ascii_uppercase[: high - low + 1]
+        return {normal(letter): float(score) for score, letter in enumerate(letters, start=low)}
     if form in ("da", "letters") or not whole or low < 0 or high > 9:
         raise InputError(
             f"scale {scale.min:g} to {scale.max:g} (answer '{form}') cannot be read from token probabilities;"
             " allowed: extraction 'parse', or a scale of whole numbers within 0 to 9"
         )
-    spellings = {str(i): i for i in range(10)} | {f"{i}.0": i for i in range(10)} | WORDS | HAN
+    spellings = {**WORDS, **HAN}
+    for digit in range(10):
+        spellings |= {str(digit): digit, f"{digit}.0": digit}
     return {normal(text): float(score) for text, score in spellings.items() if low <= score <= high}
 
 
@@ -74,6 +83,8 @@ def expected_score(
     tokens = score_tokens(scale, form)
     pieces = [p.chosen.translate(_BYTES) for p in positions]
     read = read_rating("".join(pieces), scale, form, cut_off=cut_off)
+
+    # The place of the token that gives the score.
     if FORMS[form].alone:
         index = _first(pieces)
         alone = index is not None and _is_alone(pieces, index)
@@ -83,6 +94,8 @@ def expected_score(
         index = _stated(pieces, scale, form, read.score)
     if read.score is None:
         return read
+
+    # What the probabilities there say.
     if index is None or tokens.get(normal(pieces[index])) != read.score:
         return UNPARSED
     fault = impossible(positions[index])
@@ -95,7 +108,7 @@ def impossible(position: Position) -> str | None:
     """Why these are no log-probabilities of a token and its alternatives; None if they may be."""
     logprobs = [logprob for _, logprob in position.alternatives]
     for logprob in logprobs:
-        if not logprob <= math.log1p(_ROUNDING):  # true of NaN, too
+        if not logprob <= math.log1p(_ROUNDING):  # so written as NaN is not, either
             return f"{IMPOSSIBLE}: {logprob:g} is none"
     total = math.fsum(map(math.exp, logprobs))
     if total > 1 + _ROUNDING:
@@ -129,13 +142,14 @@ def _masses(position: Position, tokens: dict[str, float], *, letters: bool) -> d
     masses: dict[float, float] = dict.fromkeys(tokens.values(), 0.0)
     for token, logprob in position.alternatives:
         score = tokens.get(normal(token))
-        article = letters and token.translate(_BYTES).strip() in ("a", "i")  # `a good summary` is no A
-        if score is not None and not article:
-            masses[score] += math.exp(min(logprob, 0.0))
+        is_article = letters and token.translate(_BYTES).strip() in ("a", "i")  # `a good summary` is no A
+        if score is not None and not is_article:
+            masses[score] += math.exp(min(logprob, 0.0))  # several tokens may be one score: `4`, ` 4`
     return masses
 
 
 def _mean(position: Position, tokens: dict[str, float], scale: Scale, form: AnswerForm) -> Extracted:
+    """The mean of the scores by their probabilities at one place; unparsed if all fell on other tokens."""
     masses = _masses(position, tokens, letters=form == "letters")
     total = math.fsum(masses.values())
     if total <= 0:
@@ -154,6 +168,7 @@ def _first(pieces: Sequence[str]) -> int | None:
     """The first token of the answer that is no space or mark, behind the model's reasoning."""
     text = "".join(pieces)
     answer = (without_reasoning(text) or "").lstrip()
+    # The answer is the end of the text unless reasoning was cut out of its middle.
     start = len(text) - len(answer) if text.endswith(answer) else 0
     ends = accumulate(map(len, pieces))
     for index, (piece, end) in enumerate(zip(pieces, ends, strict=True)):
@@ -184,11 +199,19 @@ def _stated(pieces: Sequence[str], scale: Scale, form: AnswerForm, score: float 
         rf"\b{low}[ \t]*(?:[-–/]|to|and|至|到)[ \t]*{high}\b|(?:out of|/)[ \t]*{high}\b", re.I
     )
     mentions = [m.span() for m in mention.finditer(text)]
-    indices: dict[bool, list[int]] = {True: [], False: []}
-    for index, (piece, end) in enumerate(zip(pieces, accumulate(map(len, pieces)), strict=True)):
-        inside = any(start < end <= stop for start, stop in mentions)
-        if tokens.get(normal(piece)) == score and not inside and not _goes_on(pieces, index):
-            start = end - len(piece)
-            indices[_SCORE_LABEL.search(text, max(0, start - 80), start) is not None].append(index)
-    chosen = indices[True] or indices[False]
-    return chosen[-1 if form == "analyze-rate" else 0] if chosen else None
+    labelled: list[int] = []
+    others: list[int] = []
+    ends = accumulate(map(len, pieces))
+    for index, (piece, end) in enumerate(zip(pieces, ends, strict=True)):
+        is_mention = any(start < end <= stop for start, stop in mentions)
+        if tokens.get(normal(piece)) != score or is_mention or _goes_on(pieces, index):
+            continue
+        start = end - len(piece)
+        if _SCORE_LABEL.search(text, max(0, start - 80), start):  # far enough back for the longest label
+            labelled.append(index)
+        else:
+            others.append(index)
+    indices = labelled or others
+    if not indices:
+        return None
+    return indices[-1] if form == "analyze-rate" else indices[0]

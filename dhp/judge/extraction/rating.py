@@ -48,7 +48,7 @@ def metric_rating(
     assert read.status != "contradictory", "as one text is rated"
     if score is not None:
         score = rescale(score, answer_scale(form, scale), scale)
-        if metric.lower_is_better:
+        if metric.lower_is_better:  # rounding may lead beyond the scale
             score = min(max(scale.min + scale.max - score, scale.min), scale.max)
     probabilities = read.probabilities
     if probabilities is not None and metric.lower_is_better:
@@ -100,7 +100,8 @@ def read_rating(
     `asked` is the question, which may say what Yes and No stand for: `1 (no) to 3 (yes)`. `names` are what
     the criterion is called; without any, the name of any known criterion counts.
     """
-    read = _read_short if len(text) <= 64 else _read  # long answers hardly ever come again
+    is_short = len(text) <= 64  # chosen: long answers hardly ever come again
+    read = _read_short if is_short else _read
     return read(text, scale, form, cut_off, asked, names)
 
 
@@ -152,6 +153,7 @@ _read_short = functools.lru_cache(maxsize=512)(_read)
 def _of_objects(text: str, grammar: Grammar) -> tuple[Statement | Extracted | None, str]:
     """The rating in the JSON of an answer, unparsed if it holds several, and the words outside."""
     answers, words = objects.split(text, grammar.high)
+    # As in words, the name of any known criterion counts if that of the metric is not given.
     known = () if grammar.names else tuple(words_of("criteria"))
     values: set[str] = set()
     for value in answers:
@@ -159,7 +161,7 @@ def _of_objects(text: str, grammar: Grammar) -> tuple[Statement | Extracted | No
     if not values:
         return None, words
     statement = bare(plain(values.pop()), 0, grammar)
-    if values or statement is None:
+    if values or statement is None:  # a second value, or none that can be read
         return UNPARSED, words
     return statement._replace(rule="json"), words
 
@@ -171,27 +173,28 @@ _STEP = re.compile(
 )
 """A step of the instructions, or a question: `1. Read the text.`, `2. Is it clear?`"""
 _MARK = re.compile(r"[^\w+-]{0,6}(?P<mark>\d{1,2}|[A-Z])(?:[.):-](?=\s)|、| =(?= [A-Za-z])) *")
-"""What may be the mark of a list, or the rating: `4. The summary ...`"""
-# The rest of a line that is a number alone, behind a mark.
+"""What may be the mark of a list, or the rating: `4. The summary ...`, `B) The summary ...`"""
 _WHOLE = re.compile(r"\d+[ .!)]*")
+"""The rest of a line that is a number alone, behind a mark: `2.` of `1. 2.`"""
 
 
 def line_value(text: str, start: int, grammar: Grammar) -> Statement | None:
     """The value with which a line begins; None if it is the mark of a list, step or reference."""
     mark = _MARK.match(text, start)
-    if mark is not None and text[mark.end() :].strip():
-        line_end = text.find("\n", mark.end())
-        if line_end < 0:
-            line_end = mark.end() + 200  # of a very long last line the beginning is enough
-        rest_of_line = text[mark.end() : line_end]
-        if statements(rest_of_line, grammar):  # `1. Rating: 4`
-            return None
-        if text[mark.end() :].strip(" .").lower() in words_of("criteria").union(grammar.names):
-            return None  # `1. Coherence`
-        if _STEP.match(text, start) or _in_a_list(text, start, mark["mark"]):
-            return None
-        if _WHOLE.fullmatch(text, mark.end()):  # `1. 2`
-            start = mark.end()
+    if mark is None or not text[mark.end() :].strip():  # `4`, `4.`
+        return bare(text, start, grammar)
+    line_end = text.find("\n", mark.end())
+    if line_end < 0:
+        line_end = mark.end() + 200  # of a very long last line the beginning is enough
+    rest_of_line = text[mark.end() : line_end]
+    if statements(rest_of_line, grammar):  # `1. Rating: 4`
+        return None
+    if text[mark.end() :].strip(" .").lower() in words_of("criteria").union(grammar.names):
+        return None  # `1. Coherence`
+    if _STEP.match(text, start) or _in_a_list(text, start, mark["mark"]):
+        return None
+    if _WHOLE.fullmatch(text, mark.end()):  # `1. 2`
+        start = mark.end()
     return bare(text, start, grammar)
 
 
@@ -201,6 +204,7 @@ def _in_a_list(text: str, start: int, mark: str) -> bool:
         before, after = str(int(mark) - 1), str(int(mark) + 1)
     else:
         before, after = re.escape(chr(ord(mark) - 1)), re.escape(chr(ord(mark) + 1))
+    # Marks of one list look alike: `2) ` below `1) `, `5 = good` behind `4 = fair`.
     later = re.compile(rf"(?:\n\W{{0,6}}|[.!?] |(?<=[a-z]) ){after}(?:[.):、]| =|-\s)")
     if later.search(text, start):
         return True
@@ -208,16 +212,17 @@ def _in_a_list(text: str, start: int, mark: str) -> bool:
     return earlier.search(text, 0, start) is not None
 
 
-# A line without a number above the rating: `Here is my rating:`
 _PREAMBLE = re.compile(r"[^\n\d]{1,80}[.:!]?\n+")
-# What may stand behind a value that is the whole line, `4 です。`
+"""A line without a number above the rating: `Here is my rating:`"""
 _REST = re.compile(r"(?:です|とします|と評価します|입니다)?[ .!。)\"'*]*")
+"""What may stand behind a value that is the whole line, `4 です。`"""
 _IN_BRACKETS = re.compile(
     r"\W{0,6}(?:(?:[^\W\d_]+[.,]? ){1,2}|(?:The|This) [a-z]+ (?:is|does|has|was)\b[^\n\"“”\d.]{1,150})\("
     r"(?=[^()\n]{1,12}\)(?:[.!\n]|\s*\Z))|\W{0,6}no[,:] (?=\S{1,9}\Z)",
     re.I,
 )
-"""`Somewhat (2)`, `The text is somewhat coherent (2).`"""
+"""What leads to a value at the beginning and is no clause: `Somewhat (` or `The text is somewhat coherent (`
+with `2).` behind it, `No, ` with `2`."""
 
 
 def chosen(text: str, grammar: Grammar, form: AnswerForm) -> Statement | None:
@@ -285,8 +290,8 @@ def _weaker(every: Sequence[Statement], text: str) -> list[Statement]:
     return named or [s for s in every if s.kind == RESULT and _at_its_end(s, text)]
 
 
-# A line such as `Plot: 4`, beside which a bare value is one of several.
 _OTHER_LABEL = re.compile(r"^[^\n:=|]{1,40} ?[:=|] ?\d", re.M)
+"""A line such as `Plot: 4`, beside which a result is one of several."""
 
 
 def _at_its_end(statement: Statement, text: str) -> bool:
@@ -303,27 +308,31 @@ def _at_its_end(statement: Statement, text: str) -> bool:
 def _may_go_on(statement: Statement, words: str, text: str, form: AnswerForm, scale: Scale) -> bool:
     """Whether the number that ends a cut off answer may begin a longer one, or a sentence."""
     if words[statement.value_end :].strip(" .*") or text.endswith("\n"):
-        return False
+        return False  # something stands behind it
     if not FORMS[form].alone or statement.kind in (LABELLED, FINAL, NAMED) or statement.rule == "stated":
         return True
     if form == "letters":
         return False
-    is_whole = statement.number.is_integer() and "." not in words
+    is_whole = statement.number.is_integer() and "." not in words  # a number behind a point may go on
     return not is_whole or _has_longer(statement.number, scale)
 
 
 def _has_longer(value: float, scale: Scale) -> bool:
     """Whether a whole number of the scale begins with the digits of a whole one, as 85 with those of 8."""
+    if value == 0:
+        return False
+    low, high = scale.min, scale.max
+    if value < 0:
+        low, high = -high, -low
     least = 10 * abs(value)  # of the numbers with one digit more
-    low, high = (scale.min, scale.max) if value > 0 else (-scale.max, -scale.min)
-    return value != 0 and least <= high and least + 9 >= low
+    return least <= high and least + 9 >= low
 
 
 _YES, _NO = r"(?:yes|是)", r"(?:no|否|不是)"
-# `Yes`, `"No."`, and `No, the order is lost`, but not `No doubt`.
 _YES_OR_NO = re.compile(
     rf"\s*[\"'(\[]?(?:(?P<yes>{_YES})|{_NO})[\"')\]]?(?:\s*[.!。！]?\s*\Z|[.,:;!。，：；！](?=\s))", re.I
 )
+"""`Yes`, `"No."`, and `No, the order is lost`, but not `No doubt`."""
 
 
 def _defined(word: str, score: float, question: str) -> bool:

@@ -1,15 +1,23 @@
-"""Whether the rest of an answer takes a rating back, or gives another one beside it."""
+"""Whether the rest of an answer takes a rating back, or gives another one beside it.
+
+`goes_on` looks first for words that take it back wherever they stand (`I withdraw the score`). Then it goes
+through the sentences behind the value: one that takes points off or adds some (`_adds`), or gives another
+value of the scale (`_changes`), makes the answer unreadable. Sentences about a criterion, a scale or a value
+that was not given count for nothing.
+"""
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from dhp.judge.extraction.behind import names_a_criterion
 from dhp.judge.extraction.grammar import Grammar, is_of_an_item
 from dhp.judge.extraction.words import WORD, any_of, phrases_of, words_of
 
 _SENTENCE = re.compile(r"[^\n.!?。！？](?:[^\n.!?。！？]|[.!?](?!\s|\Z)){0,600}")
+"""Up to a mark with a space behind it: the point of `4.5` ends none."""
 _MOST_SENTENCES = 400
+"""Sentences behind a value that are looked at, so that an answer of any length is read fast."""
 _TAKEN_BACK = re.compile(
     rf"{any_of('taken_back')}|{any_of('takes')} (?:off )?(?:one|an?|half|two|\d)\b"
     rf"|(?<!not ){any_of('orders')} (?:of )?(?:this|that|it|my|what i|the (?:above|{any_of('ratings')}))\b"
@@ -17,8 +25,19 @@ _TAKEN_BACK = re.compile(
     rf"(?:{any_of('is_void')} )?(?:(?:only|just|merely|an?|the) )*{any_of('void', 'void_said')}",
     re.I,
 )
-_PHRASES = phrases_of("taken_back", "takes", "orders", "ratings")
-_SIGNS_OF_IT = [each for each in _PHRASES if not any(other in each for other in _PHRASES if other != each)]
+"""`I retract`, `I'm docking half a point`, `disregard the above rating`, `the score is only a placeholder`"""
+
+
+def _shortest(phrases: Iterable[str]) -> list[str]:
+    """The phrases that hold no other one: a text without any of them holds none of all."""
+    shortest: list[str] = []
+    for phrase in sorted(phrases, key=len):
+        if not any(shorter in phrase for shorter in shortest):
+            shortest.append(phrase)
+    return shortest
+
+
+_SIGNS_OF_IT = _shortest(phrases_of("taken_back", "takes", "orders", "ratings"))
 """Without any of these nothing is taken back: looking for them is faster than the pattern."""
 _VOID = re.compile(
     rf" ?[(\[] ?{any_of('void')}"
@@ -35,31 +54,33 @@ _AMOUNT = re.compile(
 """`a point`, `one less`, `add one`, `by one`: of a rating, where its sentence says in which direction."""
 _DIRECTION = re.compile(any_of("directions"), re.I)
 _SIGNED = re.compile(r"(?<![\w.()+\d-])[-+]\d(?!\d|\.\d| ?-)")
+"""Points off or on, ` -1`, and no range `1-5`, no negative score `-1.5`."""
 _ALREADY = re.compile(any_of("already"), re.I)
 """Words by which points are gone before the rating is given."""
 _CHANGE = re.compile(rf"{any_of('change')}|{any_of('ratings')}[^.\n:]{{0,40}}:", re.I)
+"""Words by which a choice at the end of a sentence is another one: `Correction: A`, `My verdict then: A`"""
 _NOT_GIVEN = re.compile(rf"{any_of('not_given')}|=|\d ?- ?\d", re.I)
-"""Words of a sentence behind which a value is one that was not given."""
+"""Words of a sentence behind which a value is one that was not given: `It would have been a 5`, `4 - 5`."""
 _COMPARED = re.compile(rf"\bthe \Z|\b{any_of('compared')} [\"'(\[]*\Z", re.I)
-"""Words behind which a choice at the end of a sentence is only compared with, or spoken of."""
+"""Words behind which a choice at the end of a sentence is only compared with or spoken of: `than B`."""
 _ASIDE = re.compile(
     rf"\([^()\n]{{0,120}}(?:=|\d ?(?:-|to|and) ?[+-]?\d|{any_of('aside')})[^()\n]{{0,120}}\)", re.I
 )
-"""What explains the scale."""
+"""What explains the scale: `(1 = poor, 5 = good)`, `(confidence 3)`"""
 _BEFORE = re.compile(rf"(?P<word>{WORD})?(?P<mark> ?[^\w\s\"'(\[]?) ?[\"'(\[]*\Z")
+"""The last word before a value and a mark between them: `Plot: ` of `Plot: 4`"""
 _BEHIND = re.compile(rf"[ \"')\]]*(?:[^\w\s\"')\]=-]|\Z|\n|-(?= )|{any_of('after_value')})", re.I)
-
+"""What stands behind a value that counts nothing: `a 3.`, `a 3 fits`"""
+_LIST_MARK = re.compile(r"[.):] \S")
+"""Behind the number of an item: `2. The ending`"""
 
 _BEFORE_ONE = frozenset("a an to minus less by".split())
-_POINTS = frozenset("the these those all of other this that no any".split())
+_POINTING = frozenset("the these those all of other this that no any".split())
 
 
 def _is_a_number(word: str, number: float) -> bool:
     """Whether a word such as `one` is a number by the word before it: `the one`, `these two` are not."""
-    return word in _BEFORE_ONE or (number > 1 and word not in _POINTS)
-
-
-_LIST_MARK = re.compile(r"[.):] \S")
+    return word in _BEFORE_ONE or (number > 1 and word not in _POINTING)
 
 
 def goes_on(text: str, behind: int, number: float, grammar: Grammar) -> bool:
@@ -75,6 +96,8 @@ def goes_on(text: str, behind: int, number: float, grammar: Grammar) -> bool:
     small = text[behind:].lower()
     if any(sign in small for sign in _SIGNS_OF_IT) and _TAKEN_BACK.search(text, behind):
         return True
+
+    # Most answers have neither amounts nor other values behind the first one.
     adds = not grammar.chooses and (_AMOUNT.search(text, behind) or _SIGNED.search(text, behind))
     if not adds and grammar.begins.search(text, behind) is None:
         return False
@@ -90,14 +113,18 @@ def goes_on(text: str, behind: int, number: float, grammar: Grammar) -> bool:
 def _changes(text: str, start: int, end: int, in_own: bool, number: float, grammar: Grammar) -> bool:
     """Whether a sentence, or the rest of the value's (`in_own`), gives another value."""
     places = list(_values(text, start, end, grammar))
-    if not places or (not in_own and (is_of_an_item(text, start) or names_a_criterion(text[start:end]))):
+    if not places:
         return False
-    at_end = grammar.chooses and not _CHANGE.search(text, start, end)
+    if not in_own and (is_of_an_item(text, start) or names_a_criterion(text[start:end])):
+        return False  # a later sentence that rates a part, or one criterion
+    only_at_end = grammar.chooses and not _CHANGE.search(text, start, end)
     for place in places:
         if _NOT_GIVEN.search(text, start, place):
             return False
-        if at_end and (in_own or " " in text[place:end].strip() or _COMPARED.search(text, start, place)):
-            continue
+        if only_at_end:  # a choice inside a sentence is spoken of; one that ends another sentence is given
+            is_inside = " " in text[place:end].strip()
+            if in_own or is_inside or _COMPARED.search(text, start, place):
+                continue
         if _is_other(text, start, place, number, grammar):
             return True
     return False
@@ -115,7 +142,9 @@ def _adds(text: str, start: int, end: int, grammar: Grammar) -> bool:
 def _values(text: str, start: int, end: int, grammar: Grammar) -> Iterator[int]:
     """Where values stand: of `4 out of 5` the first number alone."""
     for match in grammar.begins.finditer(text, start, end):
-        value = grammar.read(text, match.start()) if match.start() >= start else None
+        if match.start() < start:  # inside the value before
+            continue
+        value = grammar.read(text, match.start())
         if value is not None:
             start = value.end
             yield match.start()
@@ -128,15 +157,19 @@ def _is_other(text: str, start: int, place: int, number: float, grammar: Grammar
         return False
     if not grammar.chooses and not grammar.low <= value.number <= grammar.high:
         return False
+
+    # The word before it: one that is not of the list has the number as its name or its own score.
     before = _BEFORE.search(text, max(start, place - 24), place)
     word, mark = (before["word"] or "", before["mark"].strip()) if before else ("", "")
-    of_a_space_script = bool(word) and word[-1] < "\u2e80"
-    if of_a_space_script and mark in (":", "|", "") and not grammar.parts(word):  # `Plot: 4`, `Halo 3`
+    parts_words = bool(word) and word[-1] < "\u2e80"  # not Chinese, Japanese, Korean
+    if parts_words and mark in (":", "|", "") and not grammar.parts(word):  # `Plot: 4`, `Halo 3`
         label = re.findall(WORD, text[start:place].lower()) if mark == ":" else [word.lower()]
         if words_of("before_value").union(("i", "my")).isdisjoint(label):
             return False
     if not grammar.chooses and text[place].isalpha() and not _is_a_number(word.lower(), value.number):
         return False
+
+    # What follows it: it may be the mark of an item, or count something.
     if not text[start:place].strip() and _LIST_MARK.match(text, value.end):
         return False
     return _BEHIND.match(text, value.end) is not None

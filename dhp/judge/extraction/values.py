@@ -35,87 +35,124 @@ _UNITS = (
 ).split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 WORDS = {word: number for number, word in enumerate(_UNITS[:11])}
-_NUMBERS = dict(zip(_UNITS, range(20), strict=True)) | {w: 10 * i for i, w in enumerate(_TENS, 2)}
+"""Zero to ten in words."""
+_NUMBERS = {word: number for number, word in enumerate(_UNITS)}
+_NUMBERS |= {word: 10 * number for number, word in enumerate(_TENS, start=2)}
+"""Zero to nineteen and the tens, of which the words to 99 are made."""
 HAN = {han: number for number, han in enumerate("零一二三四五六七八九")} | {"两": 2}
+
+# Patterns of one number. Of several that begin alike the longer one stands first, as the first that fits is
+# taken: `seventeen` before `seven`, `1,000` before `1`.
 
 _WORD = (
     rf"(?:one |a )?hundred|(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_UNITS[1:10])}))?"
     rf"|{'|'.join(sorted(_UNITS, key=len, reverse=True))}"
 )
+"""`a hundred`, `eighty-five`, `four`"""
 _HAN_WORD = (
     r"[零一二两三四五六七八九十百]{1,5}(?:点[零一二三四五六七八九])?(?=\s*(?:分(?![之析别布类为明成辨段])"
     r"|颗?星|点|$|[。.,;:!)\n]))"
 )
+"""`四` of `四分`, `三点五` of `三点五。`, and no 一 of `一致` (consistent), 二 of `二分之一` (a half)."""
 _SIGN = r"(?:[+-] ?|(?:minus|negative|plus|positive) )?"
 _PLAIN = rf"\d{{1,3}}(?:,\d{{3}})+(?!\d)|\d+[.,]\d+|\d+|\.\d+|{_HAN_WORD}|(?:{_WORD})\b"
+"""`1,000`, `4.5` and `4,5`, `4`, `.5`, `四`, `four`"""
 _HALF = (
     r"(?:[ -]and[ -]a[ -]half\b| 1/2(?!\d)| point (?:zero|one|two|three|four|five|six|seven|eight|nine)\b)?"
 )
+"""What may follow it: `4 and a half`, `4 1/2`, `four point five`"""
 _STARS = r"(?P<stars>[★⭐🌟](?: ?[★⭐🌟]){0,99})(?P<half>\.5)?(?P<empty>(?: ?[☆✩✰]){0,99})"
+"""`★★★☆☆`, and `★★★½`, which is `★★★.5` in plain characters"""
 _NUMBER = re.compile(
-    rf"(?P<sums>[(\d][\d+*/(). -]{{2,60}}= ?)?(?P<sign>{_SIGN})(?P<plain>{_PLAIN})(?P<more>{_HALF})"
-    r"(?![\d^])(?!\.{1,2}[\d.])(?!,\d)|" + _STARS,
+    rf"(?P<sums>[(\d][\d+*/(). -]{{2,60}}= ?)?"  # `(4+3)/2 = 3.5`: the result is the number
+    rf"(?P<sign>{_SIGN})(?P<plain>{_PLAIN})(?P<more>{_HALF})"
+    r"(?![\d^])(?!\.{1,2}[\d.])(?!,\d)|"  # none: `4²` (in plain characters `4^`), `4.5.2`, `1..5`, `4,5,3`
+    + _STARS,
     re.I,
 )
-_STARTS = sorted((*_UNITS, *_TENS, "hundred", "a hundred"), key=len, reverse=True)
-_TAILS = "|".join(
-    rf"(?<={letter})(?:{'|'.join(word[1:] for word in _STARTS if word[0] == letter)})"
-    for letter in "zotfsenah"
-)
+
+
+def _tails() -> str:
+    """A pattern of the number words behind their first letters: `hree` and `wo` if a `t` stands before."""
+    starts = sorted((*_UNITS, *_TENS, "hundred", "a hundred"), key=len, reverse=True)
+    branches = []
+    for letter in "zotfsenah":
+        tails = [word[1:] for word in starts if word[0] == letter]
+        branches.append(f"(?<={letter})(?:{'|'.join(tails)})")
+    return "|".join(branches)
+
+
+# One character is taken, and the rest only looks around it. A set of characters first makes the search fast:
+# the regular expression engine jumps from one of them to the next.
 NUMBER = re.compile(
-    r"[\d.+\-zotfsenah★⭐🌟零一二两三四五六七八九十百](?:"  # a set of characters first makes the search fast
+    r"[\d.+\-zotfsenah★⭐🌟零一二两三四五六七八九十百](?:"
+    # A digit, point or sign that is no part of a longer thing: not the 2 of `v2`, `1/2`, `10^2`.
     r"(?<=[\d.+-])(?<![A-Za-z0-9_.,/^+-].)(?:(?<=\d)|(?<=\.)(?=\d)|(?<=[+-])(?=\d|\.\d))"
-    rf"|(?<!\w.)(?:{_TAILS})\b|(?<=[★⭐🌟])"
+    # A word, `four`, but not that of `fourteenth`; a star.
+    rf"|(?<!\w.)(?:{_tails()})\b|(?<=[★⭐🌟])"
+    # A Chinese numeral before a unit or an end: `四分`.
     r"|(?<=[零一二两三四五六七八九十百])(?=[零一二两三四五六七八九十百点]{0,4}(?:点[零一二三四五六七八九])?"
     r"\s*(?:分|颗?星|点|\Z|[。.,;:!)\n])))",
     re.I,
 )
+"""Where a number may begin on a scale from zero or above."""
 SIGNED_NUMBER = re.compile(
     rf"{NUMBER.pattern}|(?<![\w.,/^+-])(?:[+-] ?(?=\d)|(?:minus|negative|plus|positive) )", re.I
 )
-"""Where a number may begin."""
+"""The same on a scale that goes below zero: at `- 1` and `minus one` as well."""
 UNIT = (
     r"(?: ?-? ?(?:stars?|points?|pts|marks?|punkte?n?|sterne?n?|puntos?|estrellas?|punti|stelle|pontos?"
     r"|étoiles?"
     r"|баллов|балла?|звезды?)\b| ?(?:分半?(?:的(?:评分|评价|分数|得分|成绩)?)?|颗?星半?|点|점|つ星|개)"
     r"| ?[★⭐🌟](?! ?[★⭐🌟☆]))?"
 )
-"""What may be counted without a change of meaning."""
+"""What may be counted without a change of meaning: `4 points`, `4-star`, `4分的评分`, `4 ★`."""
 _OF = (
     r" ?(?:/|\bout of\b|\bof\b|\bvon\b|\bsur\b|\bsu\b|\bde\b|\bin\b(?= (?:a|the) scale)|\bиз\b)"
     r" ?(?:(?:an?|the|possible|total|maximum|max|of) ){0,4}"
 )
+"""What parts a number from its maximum: `/`, `out of a possible`, `von`."""
 _WHOLE = re.compile(
     rf"{UNIT}[)]?(?P<aside> ?\()?{_OF}(?P<whole>{_PLAIN}){UNIT}(?![\d.,]\d|%)(?(aside)\))", re.I
 )
+"""The maximum with that: ` out of 5 points`, `/5`, ` (out of 5)`"""
 _STARS_WHOLE = re.compile(r"/[★⭐🌟](?: ?[★⭐🌟]){0,99}")
+"""Behind stars: `/★★★★★`"""
 _PERCENT = re.compile(r" ?(?:%|per ?cent\b)", re.I)
 _UNIT = re.compile(UNIT, re.I)
 _AND_A_HALF = re.compile(r"(?:分半|星半)")
+"""`4分半` and `4星半` are 4.5."""
 _FIRST_WHOLE = re.compile(
     rf"(?P<whole>{_PLAIN}|[零一二两三四五六七八九十百]{{1,5}})(?:点満点中|점 ?만점에|점 ?만점 ?중|分之) ?"
     rf"(?P<plain>{_PLAIN}|[零一二两三四五六七八九十百]{{1,5}}){UNIT}",
     re.I,
 )
 """The maximum before the number: `5点満点中4点`, `5점 만점에 4점`, `五分之四`."""
+_SPLIT_WORDS = re.compile(r"[- ]")
+"""`eighty-five`, `eighty five`"""
+_THOUSANDS = re.compile(r"\d+(?:,\d{3})+")
+"""`1,000`: commas between groups of three digits, where `4,5` has a decimal one."""
 
 
 def _from_han(text: str) -> float:
-    """A Chinese numeral up to a few hundred."""
+    """A Chinese numeral up to a few hundred: `三点五` 3.5, `八十五` 85."""
     whole, _, decimal = text.partition("点")
     total = digit = 0
     for character in whole:
         if character in "十百":
-            total, digit = total + (digit or 1) * (10 if character == "十" else 100), 0
+            unit = 10 if character == "十" else 100
+            total += (digit or 1) * unit  # 十 alone is ten
+            digit = 0
         else:
             digit = HAN[character]
-    return total + digit + (HAN[decimal] / 10 if decimal else 0)
+    tenths = HAN[decimal] if decimal else 0
+    return total + digit + tenths / 10
 
 
 def _of_words(text: str) -> int:
     if text.endswith("hundred"):
         return 100
-    return sum(_NUMBERS[word] for word in re.split(r"[- ]", text))
+    return sum(_NUMBERS[word] for word in _SPLIT_WORDS.split(text))
 
 
 def number_of(text: str) -> float:
@@ -124,13 +161,16 @@ def number_of(text: str) -> float:
         return float(_from_han(text))
     if text[0].isalpha():
         return float(_of_words(text.lower()))
-    return float(text.replace(",", "" if re.fullmatch(r"\d+(?:,\d{3})+", text) else "."))
+    if _THOUSANDS.fullmatch(text):
+        return float(text.replace(",", ""))
+    return float(text.replace(",", "."))
 
 
 def _value(match: Match[str]) -> float:
     """The number of a match of `_NUMBER`."""
     if match["stars"]:
-        return _count_of(match["stars"]) + (0.5 if match["half"] else 0.0)
+        half = 0.5 if match["half"] else 0.0
+        return _count_of(match["stars"]) + half
     number = number_of(match["plain"])
     more = match["more"].strip().lower()
     if more.startswith("point"):  # `four point five`
@@ -145,13 +185,13 @@ def _count_of(stars: str) -> int:
     return len(stars.replace(" ", ""))
 
 
-@functools.lru_cache(maxsize=256)
 def number_reader(scale: Scale) -> ReadValue:
     """Reads numbers and stars on a scale."""
     return functools.partial(_read_number, scale)
 
 
 def _read_number(scale: Scale, text: str, start: int) -> Value | None:
+    # The maximum may come first; nothing behind the number changes it then.
     whole_first = _FIRST_WHOLE.match(text, start)
     if whole_first is not None:
         number, whole = number_of(whole_first["plain"]), number_of(whole_first["whole"])
@@ -159,6 +199,8 @@ def _read_number(scale: Scale, text: str, start: int) -> Value | None:
     match = _NUMBER.match(text, start)
     if match is None:
         return None
+
+    # What is no number, and stars that are all there.
     sign = match["sign"] or ""
     if sign.endswith(" ") and sign[0] in "+-" and scale.min >= 0:  # a mark of a list
         return None
@@ -166,6 +208,8 @@ def _read_number(scale: Scale, text: str, start: int) -> Value | None:
         of_all_stars = _of_all_stars(scale, match)
         if of_all_stars is not None:
             return of_all_stars
+
+    # What stands behind the number: a half, its maximum, a unit.
     number, end = _value(match), match.end()
     if _AND_A_HALF.match(text, end):
         number += 0.5
@@ -188,32 +232,36 @@ def _read_number(scale: Scale, text: str, start: int) -> Value | None:
 def _of_all_stars(scale: Scale, match: Match[str]) -> Value | None:
     """Stars with all that there are beside them, `★★★☆☆` or `★★★/★★★★★`; None if only some are shown."""
     if match["empty"]:
-        whole = _count_of(match["stars"]) + bool(match["half"]) + _count_of(match["empty"])
+        whole = _count_of(match["stars"]) + _count_of(match["empty"])
+        if match["half"]:  # the star that is filled to a half
+            whole += 1
         return _of_whole(scale, _value(match), whole, match.end(), "stars")
     beside = _STARS_WHOLE.match(match.string, match.end())
     if beside is None:
         return None
-    whole = sum(sign in "★⭐🌟" for sign in beside[0])
+    whole = _count_of(beside[0].removeprefix("/"))
     return _of_whole(scale, _value(match), whole, beside.end(), "stars")
 
 
 def _of_whole(scale: Scale, number: float, whole: float, end: int, rule: str) -> Value:
     """A number beside the maximum that it is of."""
-    return Value(number if whole == scale.max else math.nan, end, rule)
+    if whole != scale.max:
+        number = math.nan
+    return Value(number, end, rule)
 
 
-@functools.lru_cache(maxsize=64)
 def letter_reader(scale: Scale) -> ReadValue:
     """Reads letters, of which A is the lowest point of the scale."""
     return functools.partial(_read_letter, scale)
 
 
 _LETTER = re.compile(
-    r"(?:(?i:option|choice|选项|选) ?)?\(?(?:([A-Z])|([a-z])(?=\)|\.?\s*\Z))\)?(?![\w'+])(?!-(?!\s))(?!\.\w)",
+    r"(?:(?i:option|choice|选项|选) ?)?\(?"
+    r"(?:([A-Z])|([a-z])(?=\)|\.?\s*\Z))\)?"  # a small letter only as `b)`, or at the end of the answer
+    r"(?![\w'+])(?!-(?!\s))(?!\.\w)",  # none: `A's`, `A+`, `A-level`, `U.S`
     re.A,
 )
-
-
+"""`B`, `(B)`, `b)`, `Option B`"""
 LETTER = re.compile(r"(?<![A-Za-z0-9.,/^'+-])\(?[A-Za-z](?![A-Za-z0-9_'])")
 """Where a letter may begin."""
 
@@ -222,4 +270,6 @@ def _read_letter(scale: Scale, text: str, start: int) -> Value | None:
     match = _LETTER.match(text, start)
     if match is None:
         return None
-    return Value(scale.min + ord((match[1] or match[2]).upper()) - ord("A"), match.end())
+    letter = match[1] or match[2]
+    place = ord(letter.upper()) - ord("A")
+    return Value(scale.min + place, match.end())

@@ -1,4 +1,10 @@
-"""A pairwise verdict read from the place of an answer where its form puts it."""
+"""A pairwise verdict read from the place of an answer where its form puts it.
+
+`read_verdict` looks at the JSON of an answer, else at what its sentences and brackets say (`_statements`) and
+at an option that stands alone where the form puts it (`_alone`). Verdicts behind labels and in brackets go
+before those of sentences (`_places`). With the form `two-scores` the scores decide (`two_scores`), and of
+probabilities the likelier letter (`read_letter`).
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -19,16 +25,24 @@ from dhp.judge.extraction.two_scores import of_two_scores
 from dhp.llm.records import Position
 
 TEN = Scale(min=1.0, max=10.0)
+"""The scale of scores with the form `two-scores`, unless one is given: that of the protocol `battle`."""
 _KEYS = frozenset(
     "verdict winner better best choice preferred preference answer decision result selection judgement"
     " judgment label output".split()
 )
-_NAMES = tuple(
-    f"{how} {text}"
-    for how in "better best preferred winning chosen".split()
-    for text in "response answer summary text assistant option model output".split()
-)
-"""Keys of two words that hold a verdict."""
+"""Words of keys that hold a verdict."""
+
+
+def _names() -> tuple[str, ...]:
+    """Keys of two words that hold a verdict: `better_response`, `winning_text`."""
+    names: list[str] = []
+    for how in "better best preferred winning chosen".split():
+        for text in "response answer summary text assistant option model output".split():
+            names.append(f"{how} {text}")
+    return tuple(names)
+
+
+_NAMES = _names()
 
 
 class _Verdict(NamedTuple):
@@ -84,6 +98,13 @@ _LOSES = re.compile(
     r"[\W_]*(?:the )?(?:loser|runner-up|second best|worse|worst|weaker|inferior)(?: \w+)?[\"')\]]?(?: is|:)",
     re.I,
 )
+"""The beginning of a statement about the other one: `The loser is`, `Second best: `"""
+_RATING = re.compile(
+    r"\b(?:ratings?|rated?|scores?|scored|grades?|marks?|points?)\b(?P<of> (?:of|for)\b)?", re.I
+)
+"""A word of ratings: `Score of A`, `Rating: 1`"""
+_STRICT = ("bracketed", "labelled")
+"""Rules of verdicts that go before those of sentences."""
 
 
 def _statements(words: str) -> Iterator[_Verdict]:
@@ -91,7 +112,7 @@ def _statements(words: str) -> Iterator[_Verdict]:
     for statement in statements(words, VERDICTS):
         rates = _RATING.search(words, statement.start, statement.value_start)
         named = words[statement.value_start : statement.value_end].strip("()[]\"'*_ ")
-        if rates and (rates["of"] or named in "12"):
+        if rates and (rates["of"] or named in ("1", "2")):
             continue  # a rating of one text, and no choice between two
         rule = statement.rule
         if words.endswith(("[[", "[[ "), 0, statement.value_start):
@@ -106,14 +127,12 @@ def _statements(words: str) -> Iterator[_Verdict]:
     yield from _brackets_at_end(words)
 
 
-_RATING = re.compile(
-    r"\b(?:ratings?|rated?|scores?|scored|grades?|marks?|points?)\b(?P<of> (?:of|for)\b)?", re.I
-)
-_STRICT = ("bracketed", "labelled")
 _BRACKETS = re.compile(rf"\[\[ ?{OPTION.pattern} ?\]\](?=[ .!)*]*(?:\n|\Z))", re.I)
+"""`[[A]]` at the end of a line."""
 _BEFORE_BRACKETS = re.compile(
     rf"\b(?:not|never|instead|than|if|could|would|might|first|initial\w*)\b|n't\b|{SAYS}", re.I
 )
+"""Words before brackets by which they are no verdict: `The text says [[A]]`, `rather than [[B]]`"""
 
 
 def _brackets_at_end(words: str) -> Iterator[_Verdict]:
@@ -130,6 +149,7 @@ def _brackets_at_end(words: str) -> Iterator[_Verdict]:
 _PLACE = re.compile(r"\W*\d[.)] ")
 """The mark of a place in a ranking: `2. A`"""
 _REST = re.compile(r"[\s.!)\"'\]*]{0,8}")
+"""What may close an answer that is an option alone: `A.`, `(A)**`"""
 
 
 def _alone(words: str, start: int, *, strict: bool) -> _Verdict | None:
@@ -147,20 +167,32 @@ def _places(words: str, form: AnswerForm) -> Iterator[_Verdict]:
     """The verdicts that count: those in brackets or behind labels, else the sentences or line of the form."""
     stated = list(_statements(words))
     line, sentence = words.rfind("\n") + 1, last_sentence(words)
+
+    # Verdicts in brackets or behind labels, with what is said behind the last of them.
     strict = [v for v in stated if v.rule in _STRICT]
     if strict:
         yield from strict
         end = strict[-1].end
-        last = [_alone(words, start, strict=True) for start in (line, sentence) if start >= end]
-        yield from (v for v in [*last, *stated] if v is not None and v.end >= end)
+        later = [v for v in stated if v.end >= end]
+        for start in (line, sentence):
+            alone = _alone(words, start, strict=True) if start >= end else None
+            if alone is not None and alone.end >= end:
+                yield alone
+        yield from later
         return
-    better = [v for v in stated if v.rule != "worse"] or stated
+
+    # An option alone where the form puts it, else all that sentences say.
     if form == "reason-first":
         alone = _alone(words, line, strict=True) or _alone(words, sentence, strict=True)
-        alone = alone or (_alone(words, 0, strict=False) if line == 0 else None)
+        if alone is None and line == 0:  # in one line the verdict may come first after all
+            alone = _alone(words, 0, strict=False)
     else:
         alone = _alone(words, 0, strict=False)
-    yield from [alone] if alone else better
+    if alone is not None:
+        yield alone
+        return
+    better = [v for v in stated if v.rule != "worse"]  # that one is worse counts if nothing else does
+    yield from better or stated
 
 
 def read_letter(answer: str, positions: Sequence[Position], *, ties: bool) -> Extracted:
@@ -175,7 +207,11 @@ def read_letter(answer: str, positions: Sequence[Position], *, ties: bool) -> Ex
         return Extracted("refused") if refused else UNPARSED
     if isinstance(masses, str):
         return Extracted("unparsed", rule=masses)
-    first, second, *neither = (mass / sum(masses) for mass in masses)
-    tie = max(neither, default=0.0) >= max(first, second)
-    better = float((first > second) - (first < second))
-    return Extracted("scored", 0.0 if tie else better, "prob", scores=(first, second))
+    total = sum(masses)
+    first, second = masses[0] / total, masses[1] / total
+    tie = masses[2] / total if ties else 0.0
+    if first == second or tie >= max(first, second):
+        choice_of_letter = 0.0
+    else:
+        choice_of_letter = 1.0 if first > second else -1.0
+    return Extracted("scored", choice_of_letter, "prob", scores=(first, second))

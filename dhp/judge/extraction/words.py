@@ -51,7 +51,7 @@ def any_of(*lists: str) -> str:
 
     # Before all phrases stands a look at one letter, which is faster.
     patterns = []
-    if latin:
+    if latin:  # of `not` and `never` it is `\b(?=[n])n(?:ot|ever)\b`
         first_letters = "".join(sorted({phrase[0] for phrase in latin}))
         patterns.append(rf"\b(?=[{first_letters}]){_tree(latin)}\b")
     if others:  # no `\b` around them: some scripts do not part words
@@ -119,14 +119,19 @@ class Lexicon:
 
 @functools.lru_cache(maxsize=256)
 def lexicon(names: tuple[str, ...], section: str = "") -> Lexicon:
-    """The list with the names of one criterion; without any, with those of all known ones."""
+    """The list with the names of one criterion; without any, with those of all known ones.
+
+    `section` is a part of the list that counts as well, such as `verdicts`, whose criterion has no name.
+    """
     if not names and not section:
         names = tuple(sorted(words_of("criteria")))
     of_section = dict(_lists()[section]) if section else {}
 
     # Pieces of scripts that do not part words, by their roles.
     signs = [*_lists()["signs"].items(), ("small", of_section.pop("signs", ""))]
-    pieces = [piece for _, line in signs for piece in line.split()]
+    pieces: list[str] = []
+    for _, line in signs:
+        pieces += line.split()
 
     # All words, by their roles.
     roles: dict[str, set[str]] = {}
@@ -138,13 +143,15 @@ def lexicon(names: tuple[str, ...], section: str = "") -> Lexicon:
             roles.setdefault(word, set()).add(role)
 
     # The names of the criterion, whose words may stand in a clause as well.
-    called = tuple(tuple(re.split(r"[ -]", name.lower())) for name in names)
-    for name in called:
-        for word in name:
+    called: list[tuple[str, ...]] = []
+    for name in names:
+        words_of_name = re.split(r"[ -]", name.lower())
+        called.append(tuple(words_of_name))
+        for word in words_of_name:
             roles.setdefault(word, {"small"})
             if ord(word[0]) > 0x2E80:  # Chinese, Japanese, Korean: words that no space parts
                 pieces.append(word)
 
     any_piece = "|".join(sorted(pieces, key=len, reverse=True))  # the longer of two that begin alike
     roles_of = {word: frozenset(of_word) for word, of_word in roles.items()}
-    return Lexicon(roles_of, called, re.compile(rf"(?:{any_piece})+"), re.compile(any_piece))
+    return Lexicon(roles_of, tuple(called), re.compile(rf"(?:{any_piece})+"), re.compile(any_piece))
