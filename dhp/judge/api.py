@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 WIDE = 1e9
 """Bound of the scale of scores that have none, such as those of a column."""
 _NOTHING: Mapping[str, object] = MappingProxyType({})
-
-
 FIRST = 40
-"""Answers that are asked for before all others: so many tell whether they can be read."""
+"""Answers that are asked for before all others, as so many tell whether they can be read.
+
+With the second answers a run in which nothing can be read then pays for at most 100 calls.
+"""
 
 
 class Judge:
@@ -186,8 +187,9 @@ def is_judge(judge: object) -> bool:
     """Whether an object has what every judge has: `model`, `protocol` and `rate`."""
     if isinstance(judge, type):
         return False
-    named = all(isinstance(getattr(judge, name, None), str) for name in ("model", "protocol"))
-    return named and callable(getattr(judge, "rate", None))
+    model, protocol = getattr(judge, "model", None), getattr(judge, "protocol", None)
+    is_named = isinstance(model, str) and isinstance(protocol, str)
+    return is_named and callable(getattr(judge, "rate", None))
 
 
 def with_original(
@@ -221,6 +223,7 @@ def split_settings(model: str, known: Collection[str] | None = None) -> tuple[st
 
 
 _COMPUTED = ["Compute it."]
+"""The evaluation steps by which such a metric is known."""
 
 
 def is_computed(metric: Metric) -> bool:

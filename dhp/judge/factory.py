@@ -1,7 +1,9 @@
 """Judges by name.
 
 A name's part before the slash is its provider. What asks a language model gets one judge for each protocol
-and each prompt; a function, a scorer, a table of ratings or a baseline is one judge.
+and each prompt; a function, a scorer, a table of ratings or a baseline is one judge. `find_judges` goes
+through the models and protocols, `request_builder` reads the texts that a protocol names, and `find_judge`
+knows the judges without a language model.
 """
 
 from collections.abc import Callable, Sequence
@@ -92,7 +94,8 @@ def find_judges(
             asked = _cached_model(entry, settings, context)
             sent = seed if settings.send_seed else None
             for each in chosen:
-                for builder in _builders(_fitting(each, asked.model), prompt_files, sent, one_metric):
+                fitting = _fitting(each, asked.model)
+                for builder in _builders(fitting, prompt_files, sent, one_metric):
                     judges.append(LlmJudge(asked, replace(builder, body=settings.body)))
         else:  # asks no model: once for all protocols of a kind
             others = _other_judges(entry, seed, judge_settings, context)
@@ -132,6 +135,7 @@ def _fitting(chosen: Protocol, model: Client | LocalModel) -> Protocol:
 
 
 def _decision_protocols() -> list[str]:
+    """The protocols of decision models, by name."""
     names = [*names_of("protocol"), *names_of("pairwise protocol")]
     return [name for name in names if FORMS[read_protocol(name).answer].data]
 
@@ -160,6 +164,7 @@ def _check_judges(judges: Sequence[Judge]) -> None:
 
 
 def _protocol(chosen: object) -> Protocol:
+    """A protocol as it may be given: by its name, its file, or as it is."""
     if isinstance(chosen, str):
         return protocol(chosen)
     if not isinstance(chosen, Protocol):
@@ -316,10 +321,11 @@ def _asks_a_model(model: str) -> bool:
 
 
 def _cached_model(model: str, settings: ModelSettings, context: RequestContext) -> CachedModel:
+    """A language model by name, or the replies of one that a store holds."""
     if not is_store(model):
         opened = settings.open(model, context)
         if settings.body and not isinstance(opened, Client):
-            name = next(iter(settings.body))
+            name, *_ = settings.body
             raise InputError(f"`body` {name}: is for models behind a server, not for {model}; leave it out")
         return CachedModel(opened, context)
     query = model.partition("?")[2]

@@ -1,4 +1,8 @@
-"""Two texts that are compared in both orders: what a judge says of them, and the rating that it comes to."""
+"""Two texts that are compared in both orders: what a judge says of them, and the rating that it comes to.
+
+`PairVerdict` is one answer. The answers of one order are one choice (`majority`), both orders together one
+score (`two_order_score`), and the score of a text beside its original its rating (`two_order_ratings`).
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -80,9 +84,9 @@ def contradicting(verdicts: Sequence[PairVerdict]) -> tuple[str, str] | None:
     if as_shown is None or swapped is None or as_shown * swapped >= 0:
         return None
     one_order, other_order = ORDERS
-    first = next(v.raw or "" for v in verdicts if (v.order, v.choice) == (one_order, as_shown))
-    second = next(v.raw or "" for v in verdicts if (v.order, v.choice) == (other_order, swapped))
-    return first, second
+    in_one = [v.raw or "" for v in verdicts if v.order == one_order and v.choice == as_shown]
+    in_other = [v.raw or "" for v in verdicts if v.order == other_order and v.choice == swapped]
+    return in_one[0], in_other[0]
 
 
 def two_order_score(verdicts: Sequence[PairVerdict]) -> float | None:
@@ -112,8 +116,12 @@ def _order_failed(verdicts: Sequence[PairVerdict]) -> bool:
 def majority(choices: Iterable[int | None]) -> int | None:
     """The sign of the sum of several answers; None if none can be read."""
     read = [choice for choice in choices if choice is not None]
+    if not read:
+        return None
     total = sum(read)
-    return None if not read else (total > 0) - (total < 0)
+    if total == 0:
+        return 0
+    return 1 if total > 0 else -1
 
 
 def comparing_task(task: Task, *, by_metric: bool) -> Task:
@@ -121,10 +129,9 @@ def comparing_task(task: Task, *, by_metric: bool) -> Task:
     if by_metric:
         metrics = [m.model_copy(update={"scale": SCALE}) for m in task.metrics]
         return task.model_copy(update={"metrics": metrics})
-    compared = {
-        language: texts.model_copy(update={"metrics": {OVERALL: _TEXTS}})
-        for language, texts in task.translations.items()
-    }
+    compared = {}
+    for language, texts in task.translations.items():
+        compared[language] = texts.model_copy(update={"metrics": {OVERALL: _TEXTS}})
     return task.model_copy(update={"metrics": [_METRIC], "translations": compared})
 
 
@@ -133,8 +140,10 @@ def beside_originals(candidates: Sequence[Candidate]) -> list[Pair]:
     pairs = []
     for _, group in groupby(candidates, key=lambda c: c.example):
         texts = list(group)
-        original = next((c for c in texts if c.variant == ORIGINAL), None)
-        pairs += [Pair(original, c) for c in texts if original is not None and c is not original]
+        originals = [c for c in texts if c.variant == ORIGINAL]
+        if originals:
+            original = originals[0]
+            pairs += [Pair(original, c) for c in texts if c is not original]
     return pairs
 
 
@@ -162,18 +171,21 @@ def two_order_ratings(
 
 
 def _rating(key: tuple[str, str, str], verdicts: Sequence[PairVerdict]) -> Rating:
+    """The rating of a degraded text by the verdicts on its pair; `key` is (example, variant, metric)."""
     # Answers come in any order; words, and the reason for no score, must not depend on it.
     ordered = sorted(verdicts, key=lambda v: (v.final, v.order, v.sample))
     as_shown, swapped = majorities(ordered)
     answers = []
     for verdict in ordered:
         if verdict.raw:
-            answers.append(f"({'final, ' if verdict.final else ''}{verdict.order}) {verdict.raw}")
+            name = f"final, {verdict.order}" if verdict.final else verdict.order
+            answers.append(f"({name}) {verdict.raw}")
     raw = "\n\n".join(answers) or None
     score = two_order_score(ordered)
     if score is None:
-        why = next((v.rule for v in ordered if v.choice is None and v.rule), None)
-        return Rating(*key, 0, None, _status(ordered), raw, why)
+        reasons = [v.rule for v in ordered if v.choice is None and v.rule]
+        return Rating(*key, 0, None, _status(ordered), raw, reasons[0] if reasons else None)
+    # The score is of the original, which comes first in the pair; 0 less 0 is no -0.0, as -score would be.
     return Rating(*key, 0, 0.0 - score, "scored", raw, verdict_rule(as_shown, swapped))
 
 

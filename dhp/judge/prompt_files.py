@@ -17,11 +17,11 @@ from dhp.core.records import Candidate
 from dhp.core.slots import SLOT, join_slots
 from dhp.core.specs import Scale, Task
 
+_SOURCES = "document source article fact context passage paragraph story".split()
+_OUTPUTS = "summary output response answer translation hypothesis ending system_output".split()
 _SLOTS: Mapping[str, str] = {
-    **dict.fromkeys("document source article fact context passage paragraph story".split(), "source"),
-    **dict.fromkeys(
-        "summary output response answer translation hypothesis ending system_output".split(), "output"
-    ),
+    **dict.fromkeys(_SOURCES, "source"),
+    **dict.fromkeys(_OUTPUTS, "output"),
     **dict.fromkeys(("reference", "ref"), "reference"),
 }
 """Slot in lower case -> what it stands for."""
@@ -29,18 +29,24 @@ _LETTERS = r"[^\W\d][\w .()/&%#+-]*"
 """Names of columns, such as `Summary (EN)`; with quotes, colons or commas braces hold JSON or prose."""
 _NAME = re.compile(_LETTERS)
 _DOUBLE = re.compile(r"\$?\{\{\s*(.*?)\s*\}\}")
+"""A slot of G-Eval's files, `{{Document}}`, and `${{Document}}`."""
 _HERE = re.compile(r"\b([A-Z][A-Z_]*?)_HERE\b")
-_STATED = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"\((\d{1,3}) ?(?:-|–|to) ?(\d{1,3})\)",
-        r"\bscale (?:of |from |between )?(\d{1,3}) ?(?:-|–|to|and) ?(\d{1,3})\b",
+"""A slot such as `SUMMARY_HERE`."""
+_SINGLE = re.compile(rf"(\{{\{{|\}}\}})|\$?\{{[ \t]*({_LETTERS}?)[ \t]*\}}")
+"""A slot of a format string, `{summary}` or `${summary}`, or `{{` and `}}`, which stand for one brace."""
+_STATED = (
+    # Coherence (1-5)
+    re.compile(r"\((\d{1,3}) ?(?:-|–|to) ?(\d{1,3})\)", re.I),
+    # on a scale of 1 to 5
+    re.compile(r"\bscale (?:of |from |between )?(\d{1,3}) ?(?:-|–|to|and) ?(\d{1,3})\b", re.I),
+    # Give a score for the summary from 1 to 5
+    re.compile(
         r"\b(?:score|rating|rate|number|points?)\b[^.\n]{0,40}? "
         r"(?:from|between) (\d{1,3}) (?:to|and) (\d{1,3})\b",
-    )
+        re.I,
+    ),
 )
 """How prompts state a scale."""
-_SINGLE = re.compile(rf"(\{{\{{|\}}\}})|\$?\{{[ \t]*({_LETTERS}?)[ \t]*\}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +71,16 @@ PromptFiles = str | Path | Sequence[str | Path]
 
 def read_files(prompt_files: PromptFiles, *, json: bool = False) -> tuple[PromptFile, ...]:
     """The prompts in these; raises `InputError` for one that cannot be read, and without `json` for JSON."""
-    files = tuple(file for each in as_list(prompt_files) for file in _prompt_files(each))
+    files: list[PromptFile] = []
+    for each in as_list(prompt_files):
+        files += _prompt_files(each)
     for file in files:
         if file.path.suffix.lower() == ".json" and not json:
             raise InputError(
                 f"{file.path}: is a JSON file; allowed: plain text (.txt), one prompt a file, cut out of it "
                 "first"
             )
-    return files
+    return tuple(files)
 
 
 def prompt_versions(prompt_files: PromptFiles, *, one_prompt: bool) -> list[PromptFiles]:
@@ -82,9 +90,11 @@ def prompt_versions(prompt_files: PromptFiles, *, one_prompt: bool) -> list[Prom
     Raises `InputError` for a file that cannot be read, and for two versions of one name.
     """
     arguments = [str(each) for each in as_list(prompt_files)]
-    plain = all(Path(each).exists() or "=" not in each for each in arguments)
-    folders = all(Path(each).is_dir() for each in arguments)
-    if len(arguments) < 2 or not (folders or (one_prompt and plain)):
+    if len(arguments) < 2:
+        return [prompt_files]
+    others = [each for each in arguments if not Path(each).is_dir()]
+    for_metrics = [each for each in arguments if "=" in each and not Path(each).exists()]  # METRIC=FILE
+    if others and (for_metrics or not one_prompt):  # they are the prompts of one judge
         return [prompt_files]
     names = [version_name(read_files(each)) for each in arguments]
     twice = [name for name in names if names.count(name) > 1]
@@ -130,12 +140,14 @@ def prompts_by_metric(
                 "allowed: one per metric"
             )
         by_metric[metric] = file
-    for file in by_metric.values() if shows_text else ():
-        check_output_slot(file, columns)
+    if shows_text:
+        for file in by_metric.values():
+            check_output_slot(file, columns)
     return {metric: file.text for metric, file in by_metric.items()}
 
 
 def _judge_name(stem: str) -> str:
+    """A name of a file or folder as names of judges have it: `my prompt (2)` is `my-prompt-2`."""
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", stem).strip("-.") or "prompt"
 
 
@@ -143,7 +155,7 @@ def check_output_slot(file: PromptFile, columns: Mapping[str, str] = {}) -> None
     """Raise `InputError` for a file that does not show the text under judgement."""
     known = {**_SLOTS, **{_plain(name): meaning for name, meaning in columns.items()}}
     allowed = [name for name, meaning in known.items() if meaning == "output"]
-    slots = pieces_of(file.text)[1::2]
+    slots = pieces_of(file.text)[1::2]  # text and names of slots stand in turn
     if any(_plain(slot) in allowed for slot in slots):
         return
     for match in _SINGLE.finditer(file.text):
@@ -160,6 +172,7 @@ def check_output_slot(file: PromptFile, columns: Mapping[str, str] = {}) -> None
 
 
 def _prompt_files(argument: str) -> Iterator[PromptFile]:
+    """The prompts of one argument: a file, `METRIC=FILE`, or a folder."""
     metric, equals, name = argument.partition("=")
     if equals and not Path(argument).exists():
         yield PromptFile(Path(name), metric, _text(Path(name)))
@@ -173,14 +186,18 @@ def _prompt_files(argument: str) -> Iterator[PromptFile]:
 
 
 def _text(path: Path) -> str:
+    """A prompt, the same from whatever system it comes: it is part of the key of stored replies."""
     return read_text(path).replace("\r\n", "\n")
 
 
 def _metric_of(file: Path, metrics: Sequence[str]) -> str:
+    """The metric that the name of a file begins with, or begins the name of."""
     stem = file.stem.lower()
     first = re.split(r"[_\-. ]", stem)[0]
     named = [m for m in metrics if re.match(rf"{re.escape(m)}(?![a-z0-9])", stem)]
-    meant = [max(named, key=len)] if named else [m for m in metrics if first and m.startswith(first)]
+    meant = [m for m in metrics if first and m.startswith(first)]
+    if named:  # of `overall` and `overall_quality` the longer one
+        meant = [max(named, key=len)]
     if len(meant) != 1:
         fault = "could be for " + " or ".join(meant) if meant else "its name begins with no metric"
         raise InputError(f"{file}: {fault}; write METRIC={file}; {suggest(first, metrics)}")
@@ -198,12 +215,13 @@ def pieces_of(text: str) -> tuple[str, ...]:
         return tuple(_DOUBLE.split(text))
     if _HERE.search(text):
         return tuple(_HERE.split(text))
-    pieces, end = [""], 0
+    pieces, end = [""], 0  # the last piece is text that may go on
     for slot in _SINGLE.finditer(text):
         pieces[-1] += text[end : slot.start()]
         end = slot.end()
-        if slot[1]:
-            pieces[-1] += slot[1][0]
+        double_brace = slot[1]
+        if double_brace:
+            pieces[-1] += double_brace[0]
         else:
             pieces += [slot[2], ""]
     pieces[-1] += text[end:]
@@ -217,13 +235,19 @@ def _written(slot: str, text: str) -> str:
 
 
 def _plain(slot: str) -> str:
+    """The name of a slot as names are compared: `System Output` is `system_output`."""
     return re.sub(r"[\s-]+", "_", slot.lower())
 
 
 def stated_scales(text: str) -> list[tuple[int, int]]:
     """The scales that a prompt states in numbers, low end first, in no order of their places."""
-    stated = [(int(m[1]), int(m[2])) for pattern in _STATED for m in pattern.finditer(text)]
-    return [(low, high) for low, high in stated if low < high <= 100 and low <= 1]
+    scales: list[tuple[int, int]] = []
+    for pattern in _STATED:
+        for match in pattern.finditer(text):
+            low, high = int(match[1]), int(match[2])
+            if low < high <= 100 and low <= 1:  # `(3-5)` are sentences or words, hardly a scale
+                scales.append((low, high))
+    return scales
 
 
 def scale_fault(text: str, scale: Scale) -> str | None:
@@ -244,8 +268,11 @@ def meaning_of(slot: str, task: Task, metric: str) -> str:
     Slots are the usual names, the task's shown fields and, before both, the columns of the data. Raises
     `InputError` for any other slot in the file for this metric.
     """
-    fields = {_plain(name): name for name in task.shown_fields}
-    known = {**_SLOTS, **fields, **{_plain(name): meaning for name, meaning in task.columns.items()}}
+    known = dict(_SLOTS)
+    for name in task.shown_fields:
+        known[_plain(name)] = name
+    for name, meaning in task.columns.items():
+        known[_plain(name)] = meaning
     if _plain(slot) not in known:
         raise InputError(
             f"prompt file for '{metric}': unknown slot '{{{{{slot}}}}}'; {suggest(_plain(slot), known)}"
@@ -265,7 +292,8 @@ class FilePrompts:
                 raise InputError(f"prompt file for '{metric.name}': {fault}")
         for name in task.metric_names:
             pieces = list(pieces_of(files.get(name, "")))
-            pieces[1::2] = [meaning_of(slot, task, name) for slot in pieces[1::2]]
+            for i in range(1, len(pieces), 2):  # text and names of slots stand in turn
+                pieces[i] = meaning_of(pieces[i], task, name)
             self._pieces[name] = pieces
 
     def prompt(self, candidate: Candidate, metric: str, form: AnswerForm) -> str:

@@ -11,11 +11,14 @@ from typing import Any
 
 from dhp.core.specs import Metric
 from dhp.judge.extraction.extracted import Extracted
+from dhp.judge.questions import keyed
 
 LEFT_OUT = "the answer leaves this question out"
 _NO_NUMBER = "the answer to this question has no number"
 _ROUNDING = 0.02
-"""By how much rounded probabilities may sum to something else than 1, for each level of a question."""
+"""By how much rounded probabilities may sum to something else than 1, for each level. Chosen."""
+_FLOAT = 1e-9
+"""By how much a place on a scale may lie beyond its ends, as sums of floats do."""
 
 
 def read_answers(text: str, metrics: Sequence[Metric]) -> Iterator[tuple[Metric, Extracted]]:
@@ -42,22 +45,24 @@ def read_choice(text: str, question: str) -> Extracted:
     score = {"first": 1.0, "second": -1.0, "tie": 0.0}.get(str(answer.get("choice")))
     if score is None:
         return Extracted("unparsed", rule="the answer to this question is none of its choices")
-    first, second = (_number(shares.get(name)) for name in ("first", "second"))
+    first, second = _number(shares.get("first")), _number(shares.get("second"))
     scores = None if first is None or second is None else (first, second)
     return Extracted("scored", score, "prob", scores=scores)
 
 
 def _read(answer: Mapping[str, Any], metric: Metric) -> Extracted:
+    """What the answer to one question says of its metric."""
     words = _words(answer)
     shares = level_probabilities(answer, metric)
     place = _place(answer, shares, metric)
     if place is None:
         return Extracted("unparsed", rule=_NO_NUMBER, words=words)
-    if not -1e-9 <= place <= 1 + 1e-9:
+    if not -_FLOAT <= place <= 1 + _FLOAT:
         return Extracted("out_of_scale", rule="prob", words=words)
     place, scale = min(max(place, 0.0), 1.0), metric.scale
     if metric.lower_is_better:  # levels are asked about from the worst; scores are turned round later
-        place, shares = 1 - place, shares and shares[::-1]
+        place = 1 - place
+        shares = None if shares is None else shares[::-1]
     score = scale.min + place * (scale.max - scale.min)
     return Extracted("scored", score, "prob", probabilities=shares, words=words)
 
@@ -69,13 +74,16 @@ def level_probabilities(answer: Mapping[str, Any], metric: Metric) -> tuple[floa
         return None if likely is None or not 0 <= likely <= 1 else (1 - likely, likely)
     by_name = _by_name(answer.get("probabilities"))
     names = metric.labels if answer.get("type") == "choice" else [str(i) for i in range(len(by_name))]
-    numbers = [_number(by_name.get(name)) for name in names]
-    if len(numbers) < 2 or any(number is None or number < 0 for number in numbers):
+    shares: list[float] = []
+    for name in names:
+        share = _number(by_name.get(name))
+        if share is None or share < 0:
+            return None
+        shares.append(share)
+    total = math.fsum(shares)
+    if len(shares) < 2 or abs(total - 1) > _ROUNDING * len(shares):
         return None
-    total = math.fsum(number or 0.0 for number in numbers)
-    if abs(total - 1) > _ROUNDING * len(numbers):
-        return None
-    return tuple((number or 0.0) / total for number in numbers)
+    return tuple(share / total for share in shares)
 
 
 def _place(answer: Mapping[str, Any], shares: Sequence[float] | None, metric: Metric) -> float | None:
@@ -98,12 +106,13 @@ def _place(answer: Mapping[str, Any], shares: Sequence[float] | None, metric: Me
 def _by_name(probabilities: object) -> Mapping[str, object]:
     """Name or number of a level -> its probability, in either form."""
     if isinstance(probabilities, list):
-        pairs = [each for each in probabilities if isinstance(each, dict)]
-        return {str(each.get("value")): each.get("probability") for each in pairs}
+        by_value = keyed(probabilities, "value")
+        return {value: entry.get("probability") for value, entry in by_value.items()}
     return probabilities if isinstance(probabilities, dict) else {}
 
 
 def _object(text: str) -> Mapping[str, Any]:
+    """The object that an answer is; empty for anything else."""
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
@@ -116,6 +125,7 @@ _words = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def _number(value: object) -> float | None:
+    """A finite number, None for anything else."""
     if type(value) is float or type(value) is int:  # no subclass comes of JSON, and true is no number
         return float(value) if math.isfinite(value) else None
     return None

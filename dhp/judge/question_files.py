@@ -8,7 +8,7 @@ from typing import Any
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.specs import Metric, Task
 from dhp.judge.prompt_files import PromptFile, meaning_of, pieces_of, prompts_by_metric
-from dhp.judge.questions import MOST_LEVELS, Question, question_of
+from dhp.judge.questions import MOST_LEVELS, Question, keyed, question_of
 
 _TYPES = {"noul": "noul", "predicate": "noul", "choice": "choice", "score": "score"}
 """Type of a question in either wire form -> ours."""
@@ -47,12 +47,15 @@ def file_questions(files: Sequence[PromptFile], task: Task, words: Sequence[str]
 
 
 def _of_text(text: str, metric: Metric, task: Task, words: Sequence[str]) -> Question:
+    """The question with a text as its instructions, whose slots become names of texts in the state."""
     pieces = list(pieces_of(text))
-    pieces[1::2] = [f"`{meaning_of(slot, task, metric.name)}`" for slot in pieces[1::2]]
+    for i in range(1, len(pieces), 2):  # text and names of slots stand in turn
+        pieces[i] = f"`{meaning_of(pieces[i], task, metric.name)}`"
     return question_of(metric, "".join(pieces).strip(), words)
 
 
 def _of_json(file: PromptFile, task: Task) -> dict[str, Question]:
+    """Metric -> question of a JSON file."""
     try:
         data = json.loads(file.text)
     except (ValueError, RecursionError) as e:
@@ -60,7 +63,7 @@ def _of_json(file: PromptFile, task: Task) -> dict[str, Question]:
     if isinstance(data, dict) and isinstance(data.get("questions"), dict | list):
         data = data["questions"]
     if isinstance(data, list):  # OpenAI's form
-        data = {str(each.get("name")): each for each in data if isinstance(each, dict)}
+        data = keyed(data, "name")
     if not isinstance(data, dict) or not data:
         raise InputError(f"{file.path}: must be an object of questions by metric, as in POST /v1/systemone")
     if file.metric is not None and "type" in data:
@@ -98,6 +101,7 @@ def _checked(asked: Any, metric: Metric, place: str) -> Question:
 
 
 def _levels(criteria: object, place: str) -> list[str]:
+    """The levels of a question on a scale: texts, or objects with a `description` or a `label`."""
     words = []
     for level in criteria if isinstance(criteria, list) else ():
         if isinstance(level, dict):
@@ -110,9 +114,12 @@ def _levels(criteria: object, place: str) -> list[str]:
 
 
 def _choices(criteria: object, metric: Metric, place: str) -> dict[str, object]:
-    pairs = criteria if isinstance(criteria, list) else []
-    by_name = {str(each.get("value")): each.get("description") for each in pairs if isinstance(each, dict)}
-    choices: dict[str, object] = dict(criteria) if isinstance(criteria, dict) else by_name
+    """Label -> what it means, of a question with a choice."""
+    choices: dict[str, object] = {}
+    if isinstance(criteria, dict):
+        choices = dict(criteria)
+    for name, entry in keyed(criteria, "value").items():
+        choices[name] = entry.get("description")
     if not metric.labels or {*choices} != {*metric.labels}:
         labels = ",".join(metric.labels) or "WORST,..,BEST"
         raise InputError(f"{place}: a choice needs the labels of its metric; allowed: `labels` {labels}")

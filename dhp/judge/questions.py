@@ -1,5 +1,9 @@
 """Requests to decision models: a text with typed questions about it, one for each metric, as JSON.
 
+`QuestionPrompts` writes a request: the texts, called the state, and the questions, which are made of the
+wording of a protocol or are the user's own (`judge.question_files`). `question_of` makes a question of a
+metric, and `level_words` the words of its levels.
+
 A prompt has the keys `state`, the texts by name, and `questions`, metric -> question. Questions have the form
 of `POST /v1/systemone` (System One): `type` is `score` with ordered levels, `noul` for true or false, or
 `choice`. How it is sent, and in which form, is up to the client.
@@ -11,6 +15,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from dhp.core.answer_forms import AnswerForm
 from dhp.core.errors import InputError
@@ -30,9 +35,21 @@ MOST_LEVELS = 10
 _TEXTS = ("task", "source", "reference", "output", "first", "second")
 """Names in the state that are no fields of the example."""
 _NAMED = re.compile(r"`([^`]+)`")
-"""A text of the state, as questions name it."""
+"""A text of the state, as questions name it: `` `reference` ``."""
 
 Question = Mapping[str, object]
+
+
+def keyed(entries: object, key: str) -> dict[str, Mapping[str, Any]]:
+    """The objects of a list by one of their keys; what is no list, or no object, is left out.
+
+    OpenAI's form has a list where that of System One has an object by name.
+    """
+    by_key: dict[str, Mapping[str, Any]] = {}
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, dict):
+            by_key[str(entry.get(key))] = entry
+    return by_key
 
 
 class QuestionPrompts:
@@ -71,6 +88,7 @@ class QuestionPrompts:
             in_order = {name: asked[name] for name in task.metric_names}
             self._questions = json.dumps(in_order, ensure_ascii=False)  # the same for all texts
         self._own = questions is not None
+        # Further texts of the data that questions of the user's own name, each once.
         known = {"reference", *task.columns.values()} - {"source", "output"}
         named = _NAMED.findall(self._questions) if questions else ()
         self._named = [name for name in dict.fromkeys(named) if name in known]
@@ -91,7 +109,9 @@ class QuestionPrompts:
         state = {"task": self._task.instruction}
         if self._task.source_label or (self._own and candidate.source):
             state["source"] = candidate.source
-        state |= {n: candidate.fields[n] for n in self._task.shown_fields if n in candidate.fields}
+        for name in self._task.shown_fields:
+            if name in candidate.fields:
+                state[name] = candidate.fields[name]
         if self._protocol.reference:
             state["reference"] = reference_of(candidate)
         beside = {**candidate.fields, "reference": candidate.reference}
@@ -113,7 +133,9 @@ class QuestionPrompts:
 
     def _preference(self, metric: str) -> str:
         """The question which of two texts is better, as JSON."""
-        choices = {k: v for k, v in self._wording.choices.items() if self._protocol.ties or k != "tie"}
+        choices = dict(self._wording.choices)
+        if not self._protocol.ties:
+            choices.pop("tie", None)
         asked = self._instructions(self._metrics.get(metric), "choice")
         question = {"type": "choice", "instructions": asked, "criteria": choices}
         return json.dumps({BETTER: question}, ensure_ascii=False)
@@ -127,9 +149,12 @@ class QuestionPrompts:
             criterion = wording.criterion[form]
         steps = "" if self._protocol.pairwise or self._protocol.steps == "none" else wording.steps
         shown = {"criterion": criterion, "steps": steps, "answer": wording.answers[form]}
-        shown |= {name: text for name, text in self._protocol.parts.items() if shown.get(name)}
+        for name, text in self._protocol.parts.items():
+            if shown.get(name):  # a part that is not shown is not replaced either
+                shown[name] = text
         slots = self._slots(metric)
-        return "\n".join(filter(None, (fill(text, slots) for text in shown.values())))
+        filled = [fill(text, slots) for text in shown.values()]
+        return "\n".join([text for text in filled if text])
 
     def _slots(self, metric: Metric | None) -> dict[str, str]:
         if metric is None:
@@ -141,11 +166,11 @@ class QuestionPrompts:
 
 def question_of(metric: Metric, asked: str, words: Sequence[str]) -> Question:
     """The question by which a metric is asked about; its levels are its own, else `words` (`level_words`)."""
-    match metric.labels:
-        case [worst, best]:
-            return {"type": "noul", "instructions": asked, "criteria": {"true": best, "false": worst}}
-        case [_, *_] as labels:
-            return {"type": "choice", "instructions": asked, "criteria": {name: name for name in labels}}
+    if len(metric.labels) == 2:
+        worst, best = metric.labels
+        return {"type": "noul", "instructions": asked, "criteria": {"true": best, "false": worst}}
+    if metric.labels:
+        return {"type": "choice", "instructions": asked, "criteria": {name: name for name in metric.labels}}
     return {"type": "score", "instructions": asked, "criteria": metric.levels or level_words(metric, words)}
 
 
@@ -161,6 +186,7 @@ def level_words(metric: Metric, words: Sequence[str]) -> list[str]:
 
     `words` are one text for the worst level, some for those between, and one for the best.
     """
+    # The point of the scale that each level stands for.
     count, scale = level_count(metric.scale), metric.scale
     width = scale.max - scale.min
     points = [scale.min + i * width / (count - 1) for i in range(count)]
@@ -171,6 +197,8 @@ def level_words(metric: Metric, words: Sequence[str]) -> list[str]:
         _say_cut(metric.name, f"{scale.min:g} to {scale.max:g}")
         digits = 2 - math.ceil(math.log10(width))  # two that count: 11, 22, ... of a scale to 100
         points = [round(point, digits) for point in points]
+
+    # The text of each level, with its slots filled.
     first, *between, last = words
     texts = [first]
     for i in range(count - 2):  # the words for the levels between are spread evenly over these

@@ -47,14 +47,18 @@ class _Check:
     def __init__(self, model: str, candidates: Sequence[Candidate], task: Task) -> None:
         self._model = model
         self._scales = {metric.name: metric.scale for metric in task.metrics}
-        self._samples: dict[tuple[str, str, str], set[int]] = {
-            (c.example, c.variant, name): set() for c in candidates for name in self._scales
-        }
+        self._samples: dict[tuple[str, str, str], set[int]] = {}
+        for candidate in candidates:
+            for name in self._scales:
+                self._samples[candidate.example, candidate.variant, name] = set()
 
     def checked(self, rating: object) -> Rating:
+        """What a judge yielded, as a rating of what it was asked; raises the errors of `checked_ratings`."""
         if not isinstance(rating, Rating):
             kind = type(rating).__name__
             raise InputError(f"judge '{self._model}': yielded a {kind}; must yield dhp.Rating")
+
+        # It is of something that was asked for, and of that for the first time.
         key = (str(rating.example), str(rating.variant), str(rating.metric))
         samples, sample = self._samples.get(key), rating.sample
         if samples is None:
@@ -66,6 +70,8 @@ class _Check:
         if sample in samples:
             raise InputError(f"{self._place(rating)}, metric '{key[2]}': duplicate sample {sample}")
         samples.add(int(sample))
+
+        # What it says.
         raw = None if rating.raw is None else unquoted(str(rating.raw)).encode(errors="replace").decode()
         score, status = None, rating.status
         if status == "scored":

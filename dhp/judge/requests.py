@@ -36,6 +36,12 @@ from dhp.judge.question_files import file_questions
 from dhp.judge.questions import QuestionPrompts
 from dhp.llm.records import Params, Request
 
+_STEPS_TOKENS = 1024
+"""Most tokens of evaluation steps, if the protocol leaves no more. Chosen: a list is longer than answers."""
+
+TaskSteps = Mapping[str, Sequence[str]]
+"""Metric -> evaluation steps."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Template:
@@ -143,7 +149,8 @@ class Prompts:
         known = {"source": source, "fields": _parts(fields), **texts}
         paragraphs = []
         for pieces in template.sample:
-            names = pieces[1::2]
+            names = pieces[1::2]  # text and names of slots stand in turn
+            # A paragraph that shows a source goes if the task has none.
             if self._task.source_label or "source" not in names:
                 paragraphs.append(join_slots(pieces, known))
         return paragraphs
@@ -163,8 +170,9 @@ class Prompts:
         shown |= self._protocol.parts
         if self._protocol.steps == "none":
             shown["steps"] = ""
+        before_sample = PARTS[: PARTS.index("sample")]
         return _Template(
-            _parts([fill(shown[part], known) for part in PARTS[:4]]),
+            _parts([fill(shown[part], known) for part in before_sample]),
             tuple(split_slots(text, known) for text in paragraphs(shown["sample"])),
             split_slots(wording.final.strip(), known),
             fill(shown["answer"], known) + self._about_ties(form),
@@ -176,7 +184,8 @@ class Prompts:
             return ""
         if not self._protocol.ties:
             return f" {self._wording.ties['none']}"
-        return f"\n{self._wording.ties['letter' if form == 'bare' else 'word']}"
+        ties = self._wording.ties
+        return f"\n{ties['letter']}" if form == "bare" else f"\n{ties['word']}"
 
     def _fixed_slots(self, metric: Metric | None, form: AnswerForm) -> dict[str, str]:
         """The slots that are the same for all texts; `metric` is None for texts compared as a whole."""
@@ -195,18 +204,12 @@ class Prompts:
 
 def _parts(texts: Sequence[str]) -> str:
     """The texts that are not empty, separated by blank lines."""
-    return "\n\n".join(filter(None, texts))
+    return "\n\n".join([text for text in texts if text])
 
 
 def _tag(label: str, otherwise: str) -> str:
+    """The name of the tag around a text, `news-article` for the label `News article:`."""
     return re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-") or otherwise
-
-
-_STEPS_TOKENS = 1024
-"""Most tokens of evaluation steps, if the protocol leaves no more: a list is longer than its answers."""
-
-TaskSteps = Mapping[str, Sequence[str]]
-"""Metric -> evaluation steps."""
 
 
 def _with_repeats(variants: Sequence[Candidate]) -> list[tuple[Candidate, int]]:
@@ -229,6 +232,36 @@ def _schema(metrics: Sequence[str]) -> dict[str, object]:
     """What a server is asked to keep an answer to: an object that has each metric, in whatever form."""
     schema = {"type": "object", "properties": {name: {} for name in metrics}, "required": list(metrics)}
     return {"type": "json_schema", "json_schema": {"name": "ratings", "schema": schema}}
+
+
+def _text_request(
+    prompt: str,
+    params: Params,
+    candidate: Candidate,
+    metrics: Sequence[Metric],
+    form: AnswerForm,
+    samples: tuple[int, ...],
+) -> Request:
+    """The request for ratings of a text on the metrics that one answer speaks of."""
+    example, variant, metric = candidate.example, candidate.variant, metrics[0].name
+    return Request(
+        prompt,
+        params,
+        samples,
+        place=f"example '{example}', variant '{variant}', metric '{metric}'",
+        group=f"{example}\n{metric}\n{form}",
+        tag=tuple(Rating(example, variant, each.name, 0, None, "failed") for each in metrics),
+    )
+
+
+def _both_orders(
+    pairs: Sequence[Pair], metrics: Sequence[str]
+) -> Iterator[tuple[PairVerdict, Sequence[str]]]:
+    """A verdict on each pair by each metric in each order, beside which no earlier ones are shown."""
+    for pair in pairs:
+        for metric in metrics:
+            for order in ORDERS:
+                yield PairVerdict(pair, metric, order, 0, None, "failed"), ()
 
 
 class PairPrompts(typing.Protocol):
@@ -320,34 +353,21 @@ class RequestBuilder:
         task = task.in_language(self.protocol.language)
         writer, params = self._writer(task, auto_steps), self._params(task.metric_names)
         together = [task.metrics] if FORMS[self.protocol.answer].together else [[m] for m in task.metrics]
-        for example, group in groupby(candidates, key=lambda c: c.example):
+        for _, group in groupby(candidates, key=lambda c: c.example):
             repeats = _with_repeats(list(group))
             for metrics in together:
-                metric = metrics[0]
                 for form, samples in self._forms():
-                    self._check_probabilities(metric, form)
+                    self._check_probabilities(metrics[0], form)
                     for candidate, repeat in repeats:
+                        # A text that is rated again has further numbers: those before are stored.
                         first = repeat * self.protocol.samples
-                        variant = candidate.variant
-                        asked = [Rating(example, variant, m.name, 0, None, "failed") for m in metrics]
-                        yield Request(
-                            prompt=writer.prompt(candidate, metric.name, form),
-                            params=params,
-                            samples=tuple(first + sample for sample in samples),
-                            place=f"example '{example}', variant '{variant}', metric '{metric.name}'",
-                            group=f"{example}\n{metric.name}\n{form}",
-                            tag=tuple(asked),
-                        )
+                        numbers = tuple(first + sample for sample in samples)
+                        prompt = writer.prompt(candidate, metrics[0].name, form)
+                        yield _text_request(prompt, params, candidate, metrics, form, numbers)
 
     def pair_requests(self, pairs: Sequence[Pair], task: Task, metrics: Sequence[str]) -> Iterator[Request]:
         """The requests to compare texts, in both orders, without final words."""
-        asked = (
-            (PairVerdict(pair, metric, order, 0, None, "failed"), ())
-            for pair in pairs
-            for metric in metrics
-            for order in ORDERS
-        )
-        yield from self._pair_requests(asked, task)
+        yield from self._pair_requests(_both_orders(pairs, metrics), task)
 
     def final_requests(self, verdicts: Iterable[Sequence[PairVerdict]], task: Task) -> Iterator[Request]:
         """Requests in both orders about pairs whose verdicts contradict each other, which they show."""
@@ -373,10 +393,11 @@ class RequestBuilder:
         for verdict, contradiction in asked:
             pair = verdict.pair
             shown = pair if verdict.order == "given" else pair.swapped
+            prompt = writer.prompt(
+                shown.first, verdict.metric, self.protocol.answer, shown.second, contradiction
+            )
             yield Request(
-                prompt=writer.prompt(
-                    shown.first, verdict.metric, self.protocol.answer, shown.second, contradiction
-                ),
+                prompt=prompt,
                 params=params,
                 samples=samples,
                 place=f"example '{pair.first.example}', '{pair.first.variant}' against "
@@ -393,10 +414,11 @@ class RequestBuilder:
         temperature = None if self.protocol.temperature is None else 0.0
         most = max(_STEPS_TOKENS, self.protocol.max_tokens)
         params = Params(temperature, None, most, body=self._body())
-        return [
-            Request(prompts.auto_steps(name), params, (0,), f"evaluation steps of '{name}'", tag=name)
-            for name in task.metric_names
-        ]
+        requests = []
+        for name in task.metric_names:
+            place = f"evaluation steps of '{name}'"
+            requests.append(Request(prompts.auto_steps(name), params, (0,), place, tag=name))
+        return requests
 
     def _prompts(self, task: Task) -> dict[str, str]:
         """Metric -> prompt file."""
@@ -431,7 +453,8 @@ class RequestBuilder:
         asked = fill(self.wording.again[kind], {"low": low, "high": high, "metric": name, "labels": labels})
         if not FORMS[form].pairwise or form == "two-scores":
             return asked
-        return f"{asked} {self.wording.ties['letter' if protocol.ties else 'none']}"
+        about_ties = self.wording.ties["letter" if protocol.ties else "none"]
+        return f"{asked} {about_ties}"
 
     def form(self, sample: int) -> AnswerForm:
         """The answer form in which a sample is asked for."""
@@ -440,19 +463,23 @@ class RequestBuilder:
 
     def _forms(self) -> list[tuple[AnswerForm, tuple[int, ...]]]:
         """The answer forms with the samples that are asked for in each."""
-        samples = tuple(range(self.protocol.samples))
         turns = turns_of(self.protocol.answer)
-        return [(form, samples[first :: len(turns)]) for first, form in enumerate(turns)]
+        forms = []
+        for first, form in enumerate(turns):  # of two forms in turn the first has the samples 0, 2, 4
+            samples = range(first, self.protocol.samples, len(turns))
+            forms.append((form, tuple(samples)))
+        return forms
 
     def _params(self, metrics: Sequence[str] = ()) -> Params:
         protocol = self.protocol
+        is_sampled = protocol.temperature != 0 and not FORMS[protocol.answer].data
         return Params(
             protocol.temperature,
             protocol.top_p,
             protocol.max_tokens,
-            None if protocol.temperature == 0 or FORMS[protocol.answer].data else self.seed,
-            0 if protocol.extraction == "parse" else TOP_LOGPROBS,
-            self._body(metrics),
+            seed=self.seed if is_sampled else None,
+            top_logprobs=0 if protocol.extraction == "parse" else TOP_LOGPROBS,
+            body=self._body(metrics),
         )
 
     def _body(self, metrics: Sequence[str] = ()) -> tuple[tuple[str, str], ...]:

@@ -1,4 +1,8 @@
-"""Answers that cannot be read: each is followed, in its conversation, by one request for the rating alone."""
+"""Answers that cannot be read: each is followed, in its conversation, by one request for the rating alone.
+
+First requests and second ones pass through one call of the model: `_answered` puts a second request into
+`waiting` as soon as an answer cannot be read, and `_with_waiting` takes it out again between the first ones.
+"""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,15 +27,15 @@ class Unread:
 
     request: Request
     reply: Reply
-    records: "Sequence[Rating] | Sequence[PairVerdict]"
+    records: Sequence[Rating] | Sequence[PairVerdict]
     """What the first answer says."""
 
 
 def answers_read(
     model: CachedModel,
     requests: Iterable[Request],
-    read: "Read[R]",
-    read_second: "Read[R]",
+    read: Read[R],
+    read_second: Read[R],
     short: Callable[[Request], str],
 ) -> Iterator[tuple[R, Reply | Failure]]:
     """What the answers to requests say, in any order, each with the answer that says it.
@@ -44,24 +48,19 @@ def answers_read(
     rest = iter(requests)
     # Some fillers take all requests before they answer any, and a model in this process costs no money.
     paid = isinstance(model.model, Client) and not model.context.collects
-    for part in _rounds((_first(rest), rest) if paid else (rest,), waiting):
-        yield from _answered(model, part, waiting, read, read_second, short)
-
-
-def _rounds(parts: Iterable[Iterable[Request]], waiting: "deque[Request]") -> Iterator[Iterable[Request]]:
-    """Each part of the requests, and after it nothing but those that wait, until none does."""
+    parts: list[Iterable[Request]] = [_first(rest), rest] if paid else [rest]
     for part in parts:
-        yield part
-        while waiting:
-            yield ()
+        yield from _answered(model, part, waiting, read, read_second, short)
+        while waiting:  # the last answers of the part: nothing but what waits is asked
+            yield from _answered(model, (), waiting, read, read_second, short)
 
 
 def _answered(
     model: CachedModel,
     part: Iterable[Request],
-    waiting: "deque[Request]",
-    read: "Read[R]",
-    read_second: "Read[R]",
+    waiting: deque[Request],
+    read: Read[R],
+    read_second: Read[R],
     short: Callable[[Request], str],
 ) -> Iterator[tuple[R, Reply | Failure]]:
     """What the answers to a part of the requests say; `waiting` takes second requests and gives them away."""
@@ -74,11 +73,12 @@ def _answered(
             prompt = short(request) if _is_unread(records, outcome) else ""
             if prompt:
                 waiting.append(second_request(request, sample, outcome, records, prompt))
-            else:
-                yield from ((each, outcome) for each in records)
+                continue
+            for record in records:
+                yield record, outcome
 
 
-def _with_waiting(part: Iterable[Request], waiting: "deque[Request]") -> Iterator[Request]:
+def _with_waiting(part: Iterable[Request], waiting: deque[Request]) -> Iterator[Request]:
     """The requests of a part, and between them those that wait."""
     for request in part:
         yield from _taken(waiting)
@@ -97,7 +97,8 @@ def _first(requests: Iterator[Request]) -> Iterator[Request]:
         yield request
 
 
-def _taken(waiting: "deque[Request]") -> Iterator[Request]:
+def _taken(waiting: deque[Request]) -> Iterator[Request]:
+    """The requests that wait, which then wait no more."""
     while waiting:
         yield waiting.popleft()
 
@@ -112,7 +113,7 @@ def second_request(
     request: Request,
     sample: int,
     reply: Reply | Failure,
-    records: "Sequence[Rating] | Sequence[PairVerdict]",
+    records: Sequence[Rating] | Sequence[PairVerdict],
     prompt: str,
 ) -> Request:
     """The conversation about one sample of a request, with another request at its end."""
@@ -129,11 +130,13 @@ def second_request(
 
 
 def _second(
-    unread: Unread, sample: int, outcome: Reply | Failure, read: "Read[R]"
+    unread: Unread, sample: int, outcome: Reply | Failure, read: Read[R]
 ) -> Iterator[tuple[R, Reply | Failure]]:
+    """What the first and the second answer say together: the second counts where the first was unread."""
     first: Any = unread.records  # what `read` returns
     if isinstance(outcome, Failure):
-        yield from ((each, unread.reply) for each in first)
+        for record in first:
+            yield record, unread.reply
         return
     for record, second in zip(first, read(unread.request, sample, outcome), strict=True):
         if record.status != "unparsed":

@@ -1,4 +1,8 @@
-"""Answers that cannot be read: how many, and what most likely helps."""
+"""Answers that cannot be read: how many, and what most likely helps.
+
+`readable` lets ratings pass and stops a run whose first answers cannot be read. `remedy` goes through the
+faults that answers may have, and names the setting that mends the first one that at least half of them have.
+"""
 
 import re
 from collections import Counter
@@ -20,14 +24,25 @@ NO_ANSWER = "(reasoning, and no text that answers)"
 TOOL_CALL = "(a tool call, and no text that answers)"
 """`Rating.raw` of such an answer."""
 _LONGEST = 160
-"""Characters of an answer that are shown."""
-_TOKENS = (500, 4000)
-"""Tokens of an answer: for reasons, and for a model that thinks before it answers."""
+"""Characters of an answer that are shown. Chosen: two lines of a terminal."""
+_FOR_REASONS = 500
+"""Tokens of an answer with reasons. Chosen."""
+_FOR_THOUGHTS = 4000
+"""Tokens of an answer of a model that thinks before it answers. Chosen."""
 _PAIRS = (
-    *("fail pass", "no yes", "false true", "incorrect correct", "bad good", "reject accept", "unsafe safe"),
-    *("否 是", "错误 正确"),
+    ("fail", "pass"),
+    ("no", "yes"),
+    ("false", "true"),
+    ("incorrect", "correct"),
+    ("bad", "good"),
+    ("reject", "accept"),
+    ("unsafe", "safe"),
+    ("否", "是"),
+    ("错误", "正确"),
 )
 """Words that judges answer in place of numbers, the worse one first."""
+_USUAL_TOPS = (1, 5, 7, 10, 100)
+"""Upper ends that scales usually have."""
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
@@ -81,7 +96,8 @@ def reasons(ratings: Sequence[Rating], cut_off: int) -> str:
 
 def sample_answer(ratings: Sequence[Rating]) -> str:
     """One answer that cannot be read, in quotation marks, shortened in its middle."""
-    raw = next((r.raw for r in ratings if is_unreadable(r) and r.raw), "(an empty answer)")
+    answers = [r.raw for r in ratings if is_unreadable(r) and r.raw]
+    raw = answers[0] if answers else "(an empty answer)"
     text = " ".join(printable(raw).split())
     if len(text) > _LONGEST:
         text = f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
@@ -152,27 +168,32 @@ def remedy(
 
 def enough_tokens(ratings: Sequence[Rating | PairVerdict], tokens: int) -> int:
     """The tokens that answers like these most likely need, of which `tokens` were not enough."""
-    for_reasons, for_thoughts = _TOKENS
     thinks = _thinks([r.raw or "" for r in ratings if is_unreadable(r)])
-    if tokens < for_reasons and not thinks:
-        return for_reasons
-    return for_thoughts if tokens < for_thoughts else 4 * tokens
+    if tokens < _FOR_REASONS and not thinks:
+        return _FOR_REASONS
+    return _FOR_THOUGHTS if tokens < _FOR_THOUGHTS else 4 * tokens
 
 
 def _thinks(answers: Sequence[str]) -> bool:
+    """Whether an answer has thoughts in it, or nothing else was written within the limit."""
     return any(not a or "(no text" in a or "<think" in a for a in answers)
 
 
 def _off_the_scale(off: Sequence[Rating], task: Task, prompt_files: bool) -> str:
+    """What is said of answers off the scale; empty if none begins with a number outside it."""
     scales = {m.name: m.scale for m in task.metrics}
     scale = scales[off[0].metric]
-    matches = (_NUMBER.search(rating.raw or "") for rating in off)
-    numbers = [float(match[0]) for match in matches if match]
-    outside = sorted({n for n in numbers if not scale.min <= n <= scale.max})
+    numbers: set[float] = set()
+    for rating in off:
+        match = _NUMBER.search(rating.raw or "")
+        if match is not None:
+            numbers.add(float(match[0]))
+    outside = sorted(n for n in numbers if not scale.min <= n <= scale.max)
     if not outside:
         return ""
     shown = " and ".join(f"{n:g}" for n in outside[:2])
-    high = next((top for top in (1, 5, 7, 10, 100) if top >= max(*outside, scale.max)), max(outside))
+    wide_enough = [top for top in _USUAL_TOPS if top >= max(*outside, scale.max)]
+    high = wide_enough[0] if wide_enough else max(outside)
     low = min(scale.min, *outside)
     wider = f"`scale` {low:g}..{high:g}"
     if not prompt_files:
@@ -182,10 +203,9 @@ def _off_the_scale(off: Sequence[Rating], task: Task, prompt_files: bool) -> str
 
 def _words(answers: Sequence[str]) -> str:
     """The labels, worst first, that at least half of the answers hold; empty for words that are not known."""
-    for pair in _PAIRS:
-        words = "|".join(map(re.escape, pair.split()))
-        bounded = re.compile(rf"(?<![a-z])(?:{words})(?![a-z])", re.I)
+    for worse, better in _PAIRS:
+        bounded = re.compile(rf"(?<![a-z])(?:{worse}|{better})(?![a-z])", re.I)
         holding = [answer for answer in answers if bounded.search(answer[-200:])]  # verdicts come last
         if answers and 2 * len(holding) >= len(answers):
-            return pair.replace(" ", ",")
+            return f"{worse},{better}"
     return ""

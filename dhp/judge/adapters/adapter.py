@@ -72,13 +72,15 @@ def fields_of(candidate: Candidate) -> dict[str, str]:
 
 def is_of(scorer: object, package: str, *names: str) -> bool:
     """Whether an object is of a class of these names from a package, which need not be imported for that."""
-    return any(
-        base.__name__ in names and base.__module__.partition(".")[0] == package
-        for base in type(scorer).__mro__
-    )
+    of_package: set[str] = set()
+    for base in type(scorer).__mro__:
+        if base.__module__.partition(".")[0] == package:
+            of_package.add(base.__name__)
+    return not of_package.isdisjoint(names)
 
 
 ENTRY_POINT_GROUP = "dhp.judges"
+"""Group of entry points by which an installed package offers judges of its own."""
 
 
 def load_object(model: str) -> object:
@@ -118,7 +120,7 @@ def _entry_point(model: str, name: str) -> object:
 
 
 _LONGEST_REASON = 300
-"""Characters of what a class raises."""
+"""Characters of what a class raises that are shown."""
 _KINDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _OF_LANGFUSE = {"input", "output", "expected_output"}
 """Parameters of an evaluator of langfuse."""
@@ -135,6 +137,7 @@ def adapt_function(scorer: object) -> Adapter | None:
 
 
 def _function(scorer: Callable[..., Any]) -> Adapter:
+    """An adapter by the names of a function's parameters; raises `InputError` if one has no name."""
     name = getattr(scorer, "__name__", None) or type(scorer).__name__
     if isinstance(scorer, partial):
         name = getattr(scorer.func, "__name__", name)
@@ -151,7 +154,7 @@ def _function(scorer: Callable[..., Any]) -> Adapter:
     named = [p for p in parameters if p.kind in _KINDS]
     further = any(p.kind is p.VAR_KEYWORD for p in parameters)
     fields = {p.name: USUAL.get(p.name, (p.name,)) for p in named}
-    if further and OUTPUT not in fields.values():
+    if further and OUTPUT not in fields.values():  # `f(**kwargs)` is given the names that openevals has
         fields |= {"inputs": INPUT, "outputs": OUTPUT, "reference_outputs": REFERENCE}
     return Adapter(
         shape="function",
@@ -166,11 +169,13 @@ def _function(scorer: Callable[..., Any]) -> Adapter:
 
 
 def _is_async(scorer: object) -> bool:
+    """Whether it is a coroutine function, or an object whose call is one."""
     of_instance = getattr(type(scorer), "__call__", None)  # noqa: B004  the method itself is wanted
     return inspect.iscoroutinefunction(scorer) or inspect.iscoroutinefunction(of_instance)
 
 
 def _call(scorer: Callable[..., Any]) -> Callable[[Mapping[str, str | None]], object]:
+    """A call with the arguments by name; that of a callable object is a coroutine function as well."""
     if _is_async(scorer):
 
         async def awaited(arguments: Mapping[str, str | None]) -> object:
@@ -217,8 +222,8 @@ def made_without_arguments(factory: Callable[..., object], name: str) -> object:
         parameters = {}.values()
     open_ended = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     needed = [p.name for p in parameters if p.default is p.empty and p.kind not in open_ended]
-    line = f"judge = {called}({', '.join(f'{each}=...' for each in needed)})"
-    remedy = f"write {line}, and name judge"
+    arguments = ", ".join([f"{each}=..." for each in needed])
+    remedy = f"write judge = {called}({arguments}), and name judge"
     if needed:
         raise InputError(f"{name}: {called} makes a judge, and needs {', '.join(needed)}; {remedy}")
     try:

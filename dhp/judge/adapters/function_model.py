@@ -59,8 +59,9 @@ class FunctionModel:
         if isinstance(returned, Exception):
             return Failure(str(failed(returned).reason))
         outcomes = read_outcomes(returned, self._adapter.name)
-        if all(each.status == "failed" for each in outcomes.values()):
-            return Failure(str(next(iter(outcomes.values())).reason))
+        reasons = [outcome.reason for outcome in outcomes.values() if outcome.status == "failed"]
+        if len(reasons) == len(outcomes):
+            return Failure(str(reasons[0]))
         return Reply(to_text(outcomes), "stop", 0, 0, 1)
 
     def _called(self, requests: Iterable[Request]) -> Iterator[tuple[Request, object]]:
@@ -75,7 +76,8 @@ class FunctionModel:
         try:
             for request in requests:
                 arguments = arguments_of(request)
-                pending[pool.submit(call, arguments) if pool else self._submitted(arguments)] = request
+                future = pool.submit(call, arguments) if pool else self._submitted(arguments)
+                pending[future] = request
                 if len(pending) >= self._at_once:
                     yield from _done(pending)
             while pending:
@@ -86,7 +88,8 @@ class FunctionModel:
             if pool:
                 pool.shutdown(wait=False, cancel_futures=True)
 
-    def _submitted(self, arguments: Arguments) -> "Future[object]":
+    def _submitted(self, arguments: Arguments) -> Future[object]:
+        """A call of a coroutine function in the event loop of this object, which the first call makes."""
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
             threading.Thread(target=self._loop.run_forever, name="dhp-judge", daemon=True).start()
@@ -130,7 +133,8 @@ def _give_loop() -> None:
     asyncio.set_event_loop(asyncio.new_event_loop())
 
 
-def _done(pending: "dict[Future[object], Request]") -> Iterator[tuple[Request, object]]:
+def _done(pending: dict[Future[object], Request]) -> Iterator[tuple[Request, object]]:
+    """The calls that are done, at least one, in the order in which they were made; they leave `pending`."""
     ready, _ = wait(pending, return_when=FIRST_COMPLETED)
     for future in sorted(ready, key=list(pending).index):
         request = pending.pop(future)
@@ -138,6 +142,7 @@ def _done(pending: "dict[Future[object], Request]") -> Iterator[tuple[Request, o
 
 
 def _attempted(call: Callable[[], object]) -> object:
+    """What a call returns, or the exception that it raises."""
     try:
         return call()
     except Exception as e:  # noqa: BLE001  whatever somebody else's judge raises is a failed rating

@@ -16,10 +16,12 @@ VERDICTS = {
     **dict.fromkeys(("no", "false", "fail", "failed", "incorrect"), False),
 }
 """Words for passing or not."""
+# Names that frameworks give to the parts of what is returned; the first one that is there counts.
 _KEYS = ("key", "name")
 _VALUES = ("score", "value")
 _REASONS = ("reason", "comment", "explanation", "rationale", "error")
 _LONGEST_REASON = 500
+"""Characters of a reason that are kept."""
 RETURNS = (
     "a number, a bool, None, a text such as yes or no, a mapping or an object with 'score' or 'value', "
     "a list of these with 'key' or 'name', or a mapping {metric: score}"
@@ -75,6 +77,7 @@ def _scores_by_metric(returned: Mapping[object, object]) -> Mapping[object, obje
 
 
 def _is_score(value: object) -> bool:
+    """Whether a value of a mapping is a score: else the mapping is no `{metric: score}`."""
     if isinstance(value, Mapping):
         return any(name in value for name in _VALUES)
     return value is None or isinstance(value, Real) or str(value).strip().lower() in VERDICTS
@@ -83,19 +86,26 @@ def _is_score(value: object) -> bool:
 def _metric_outcome(score: object, reason: str | None) -> Outcome:
     """The outcome of one metric, whose own reason counts before that of all."""
     if isinstance(score, Mapping):
-        return _outcome(next(score[name] for name in _VALUES if name in score), _reason(score) or reason)
+        values = [score[name] for name in _VALUES if name in score]
+        return _outcome(values[0], _reason(score) or reason)
     return _outcome(score, reason)
 
 
 def _reason(parts: Mapping[Any, object]) -> str | None:
-    reasons = (parts.get(part) for part in _REASONS)
-    return next((str(reason) for reason in reasons if reason not in (None, "")), None)
+    """The first reason that was given; None without any."""
+    for part in _REASONS:
+        reason = parts.get(part)
+        if reason not in (None, ""):
+            return str(reason)
+    return None
 
 
 def _named_outcome(returned: object, name: str) -> tuple[str, Outcome]:
+    """The name of the metric that was returned, else `name`, and the outcome."""
     parts = _parts(returned)
-    keys = (parts.get(part) for part in _KEYS)
-    key = metric_name(next((key for key in keys if isinstance(key, str) and key.strip()), name))
+    keys = [parts.get(part) for part in _KEYS]
+    names = [key for key in keys if isinstance(key, str) and key.strip()]
+    key = metric_name(names[0] if names else name)
     values = [part for part in _VALUES if part in parts]
     if not values:
         return key, failed(f"returned an object of type {type(returned).__name__}; allowed: {RETURNS}")
@@ -113,16 +123,19 @@ def _parts(returned: object) -> Mapping[str, object]:
 
 
 def _outcome(value: object, reason: str | None) -> Outcome:
+    """The outcome that one value stands for: a number, a verdict, or no score."""
     reason = None if reason is None else shortened(reason, _LONGEST_REASON)
     if value is None:
         return Outcome("unparsed", None, reason or "returned no score")
-    verdict = value if isinstance(value, bool) else None
+    verdict: bool | None = value if isinstance(value, bool) else None
     if isinstance(value, str):
         verdict = VERDICTS.get(value.strip().lower())
         if verdict is None:
             return Outcome("unparsed", None, shortened(f"returned the text '{value}'", _LONGEST_REASON))
-    if verdict is not None or type(value).__name__ == "bool_":  # numpy's
-        return Outcome("scored", float(bool(value) if verdict is None else verdict), reason, True)
+    if type(value).__name__ == "bool_":  # numpy's
+        verdict = bool(value)
+    if verdict is not None:
+        return Outcome("scored", float(verdict), reason, is_verdict=True)
     try:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):

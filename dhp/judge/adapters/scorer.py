@@ -9,7 +9,6 @@ import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from typing import Any
 
 from dhp.core.errors import InputError, suggest
@@ -26,7 +25,7 @@ from dhp.llm.records import Reply, Request
 from dhp.llm.store import MemoryStore
 
 _TRIED = 5
-"""Texts after which a judge is given up that has not scored one."""
+"""Texts after which a judge is given up that has not scored one. Chosen."""
 
 
 class Scorer:
@@ -54,7 +53,9 @@ class Scorer:
 
     def check(self, candidates: Sequence[Candidate]) -> None:
         """Raise `InputError` if a parameter has no field to be given."""
-        known = {name for c in candidates for name in fields_of(c)}
+        known: set[str] = set()
+        for candidate in candidates:
+            known.update(fields_of(candidate))
         for parameter, field in self.settings.fields.items():
             if field not in known:
                 raise InputError(
@@ -94,24 +95,28 @@ class Scorer:
         return function_request(arguments, key, place, candidate)
 
     def _arguments(self, candidate: Candidate) -> dict[str, str | None]:
+        """What each parameter is given of a text."""
         available = fields_of(candidate)
         arguments: dict[str, str | None] = {}
         used = set()
         for parameter, names in self.fields.items():
-            field = next((name for name in names if name in available), None)
-            if field is not None:
-                arguments[parameter] = available[field]
-                used.add(field)
+            filled = [name for name in names if name in available]
+            if filled:
+                arguments[parameter] = available[filled[0]]
+                used.add(filled[0])
             elif parameter not in self.adapter.optional:
                 arguments[parameter] = None
-        if self.adapter.takes_further:
-            further: dict[str, str | None] = {
-                k: v for k, v in candidate.fields.items() if k in available and k not in used
-            }
-            if "source" in available and "source" not in used:
-                further["context"] = available["source"]
-            arguments = {**further, **arguments}
-        return arguments
+        if not self.adapter.takes_further:
+            return arguments
+
+        # What no parameter takes is passed as well, and does not replace what one takes.
+        further: dict[str, str | None] = {}
+        for name in candidate.fields:
+            if name in available and name not in used:
+                further[name] = available[name]
+        if "source" in available and "source" not in used:
+            further["context"] = available["source"]
+        return {**further, **arguments}
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +168,11 @@ class ObjectJudge(Judge):
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
         self._scorer.check(candidates)
         for candidate, outcomes in self._scorer.outcomes(candidates):
-            alone = next(iter(outcomes.values())) if len(outcomes) == 1 else None
+            # A call that failed as a whole tells of all metrics why.
+            of_all = [outcome for outcome in outcomes.values() if outcome.status != "scored"]
+            failure = of_all[0] if len(outcomes) == len(of_all) == 1 else None
             for metric in task.metrics:
-                outcome = outcomes.get(metric.name)
-                if outcome is None and alone and alone.status != "scored":
-                    outcome = alone
+                outcome = outcomes.get(metric.name, failure)
                 place = (candidate.example, candidate.variant, metric.name, 0)
                 yield self._rating(place, outcome or failed(f"returned no '{metric.name}'"))
 
@@ -176,7 +181,7 @@ class ObjectJudge(Judge):
         if outcome.value is None:
             return Rating(*place, None, outcome.status, outcome.reason)
         low, high = self._findings.scale
-        words = f"{outcome.value:g}" + (f": {outcome.reason}" if outcome.reason else "")
+        words = f"{outcome.value:g}: {outcome.reason}" if outcome.reason else f"{outcome.value:g}"
         if not low <= outcome.value <= high:
             return Rating(*place, None, "out_of_scale", words)
         score = low + high - outcome.value if self._lower_is_better else outcome.value
@@ -187,10 +192,10 @@ class ObjectJudge(Judge):
 
         Raises `InputError` if none of them gets a score that can be used: then no other text would either.
         """
-        originals = islice((c for c in candidates if c.variant == ORIGINAL), _TRIED)
+        originals = [c for c in candidates if c.variant == ORIGINAL]
         tried: list[Outcome] = []
-        for candidate in list(originals) or candidates[:_TRIED]:
-            ((_, outcomes),) = self._scorer.outcomes([candidate])
+        for candidate in (originals or candidates)[:_TRIED]:
+            ((_, outcomes),) = self._scorer.outcomes([candidate])  # one text has one answer
             tried += outcomes.values()
             scored = [o for o in outcomes.values() if o.status == "scored"]
             if scored:

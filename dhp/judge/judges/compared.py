@@ -13,6 +13,9 @@ from dhp.judge.api import Judge
 from dhp.judge.pairs import ORDERS, OVERALL, Pair, PairVerdict
 from dhp.judge.ratings import checked_ratings
 
+_Scores = Mapping[tuple[str, str, str], float]
+"""(example, variant, metric) -> mean score."""
+
 
 class ComparedRatings(Judge):
     """The text that a judge rates higher is better, in either order.
@@ -32,20 +35,21 @@ class ComparedRatings(Judge):
         self, pairs: Sequence[Pair], task: Task, metrics: Sequence[str] = (OVERALL,)
     ) -> Iterator[PairVerdict]:
         """One verdict on every pair by every metric in each order, both the same."""
-        by_variant = {(c.example, c.variant): c for pair in pairs for c in (pair.first, pair.second)}
-        texts = list(by_variant.values())
+        texts = _texts(pairs)
         task_of_judge = self._judge.own_task(task, texts)
         scores = self._scores(texts, task_of_judge)
         for pair in pairs:
             for metric in metrics:
                 by = task_of_judge.metric_names if metric == OVERALL else (metric,)
-                first, second = (_mean(scores, text, by) for text in (pair.first, pair.second))
-                both = None if first is None or second is None else (first, second)
-                choice = None if both is None else _choice(*both)
+                first, second = _mean(scores, pair.first, by), _mean(scores, pair.second, by)
                 for order in ORDERS:
-                    yield PairVerdict(pair, metric, order, 0, choice, "scored" if both else "failed", both)
+                    if first is None or second is None:
+                        yield PairVerdict(pair, metric, order, 0, None, "failed")
+                        continue
+                    both = (first, second)
+                    yield PairVerdict(pair, metric, order, 0, _choice(first, second), "scored", both)
 
-    def _scores(self, texts: Sequence[Candidate], task: Task) -> "_Scores":
+    def _scores(self, texts: Sequence[Candidate], task: Task) -> _Scores:
         self._judge.prepare(texts, task)
         by_text: dict[tuple[str, str, str], list[float]] = defaultdict(list)
         for rating in checked_ratings(self._judge, texts, task):
@@ -54,8 +58,13 @@ class ComparedRatings(Judge):
         return {key: fmean(scores) for key, scores in by_text.items()}
 
 
-_Scores = Mapping[tuple[str, str, str], float]
-"""(example, variant, metric) -> mean score."""
+def _texts(pairs: Sequence[Pair]) -> list[Candidate]:
+    """The texts of pairs, each once: an original is in all pairs of its example."""
+    by_variant: dict[tuple[str, str], Candidate] = {}
+    for pair in pairs:
+        for text in (pair.first, pair.second):
+            by_variant[text.example, text.variant] = text
+    return list(by_variant.values())
 
 
 def _mean(scores: _Scores, text: Candidate, metrics: Sequence[str]) -> float | None:
@@ -66,7 +75,7 @@ def _mean(scores: _Scores, text: Candidate, metrics: Sequence[str]) -> float | N
 
 
 def _choice(first: float, second: float) -> Literal[-1, 0, 1]:
-    """Which mean is higher; 0 where floating point alone tells them apart."""
+    """Which mean is higher; 0 if floating point alone tells them apart, as the order of a sum does."""
     if math.isclose(first, second, rel_tol=4 * sys.float_info.epsilon):
         return 0
     return 1 if first > second else -1

@@ -147,16 +147,21 @@ class LlmJudge(Judge):
         asked = asked_for(request)
         if isinstance(outcome, Failure):
             return [replace(each, sample=sample, raw=outcome.reason) for each in asked]
+        records: Sequence[R]
         if outcome.finish == "tool_calls":
-            records: Sequence[R] = [
-                replace(each, sample=sample, status="unparsed", raw=TOOL_CALL) for each in asked
-            ]
+            records = [replace(each, sample=sample, status="unparsed", raw=TOOL_CALL) for each in asked]
         else:
             records = read(request, outcome, form_again(form) if is_again else form, sample)
+
+        # How the answer ended says why it cannot be read, unless what is in it says so already.
         cause = _CAUSES.get(outcome.finish)
         if cause is None:
             return records
-        return [replace(r, rule=cause) if r.status == "unparsed" and not r.rule else r for r in records]
+        with_cause: list[R] = []
+        for record in records:
+            unexplained = record.status == "unparsed" and not record.rule
+            with_cause.append(replace(record, rule=cause) if unexplained else record)
+        return with_cause
 
     def requests(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Request]:
         """What would be asked, without final words; requests for evaluation steps come first."""
@@ -182,7 +187,8 @@ class LlmJudge(Judge):
         if self.compare:
             task = self.own_task(task)
             pairs = self.builder.pair_requests([Pair(candidate, candidate)], task, task.metric_names)
-            requests: Iterator[Request] = islice(pairs, 0, None, len(ORDERS))  # the same in both orders
+            # Both orders show the same here, so one request of two is enough.
+            requests: Iterator[Request] = islice(pairs, 0, None, len(ORDERS))
         else:
             requests = self.builder.requests([candidate], task, self.auto_steps.get(task.task))
         prompts = []
@@ -297,10 +303,10 @@ class LlmJudge(Judge):
         about = [metrics[rating.metric] for rating in asked]
         text = reply.text if FORMS[form].data else without_echo(reply.text, texts[place[:2]])
         shown = reply if text == reply.text else replace(reply, text=text)
-        return [
-            metric_rating(read, metric, form, place, raw)
-            for metric, read in self._read_each(shown, about, form)
-        ]
+        ratings = []
+        for metric, read in self._read_each(shown, about, form):
+            ratings.append(metric_rating(read, metric, form, place, raw))
+        return ratings
 
     def _read_each(
         self, reply: Reply, metrics: Sequence[Metric], form: AnswerForm
@@ -310,22 +316,28 @@ class LlmJudge(Judge):
             yield metrics[0], self._read(reply, metrics[0], form)
             return
         if reply.finish == "content_filter":
-            yield from ((metric, Extracted("refused")) for metric in metrics)
+            for metric in metrics:
+                yield metric, Extracted("refused")
             return
         if FORMS[form].data:
             yield from read_answers(reply.text, metrics)
             return
         values = read_object(reply.text, {m.name: m.label for m in metrics}) or {}
-        left = reply.text if holds_refusal(reply.text) or isinstance(readable(reply.text), Extracted) else ""
+        # Of a metric that the object lacks nothing is read but why: a refusal, or unknown marks of thinking.
+        says_why = holds_refusal(reply.text) or isinstance(readable(reply.text), Extracted)
+        rest = reply.text if says_why else ""
         for metric in metrics:
             if metric.name not in values:
-                yield metric, self._read(replace(reply, text=left), metric, "json")
+                yield metric, self._read(replace(reply, text=rest), metric, "json")
                 continue
             value = replace(reply, text=values[metric.name], finish="stop")
             read = self._read(value, metric, "score-only")
-            yield metric, replace(read, rule=f"json:{read.rule}") if read.rule else read
+            if read.rule:
+                read = replace(read, rule=f"json:{read.rule}")
+            yield metric, read
 
     def _read(self, reply: Reply, metric: Metric, form: AnswerForm) -> Extracted:
+        """What an answer says of one metric, by its words or its probabilities."""
         cut_off, scale = reply.finish == "length", answer_scale(form, metric.scale)
         read = self._extracted(
             reply,

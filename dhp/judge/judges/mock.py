@@ -22,9 +22,11 @@ from dhp.judge.api import Judge, rescale, split_settings
 from dhp.judge.pairs import ORDERS, OVERALL, Pair, PairVerdict
 
 _POINTS = Scale(min=1, max=5)
+"""The scale on which a mock judge thinks."""
 _BEST, _WORST = 4.5, 2.5
 """Quality of undamaged texts, in points: none so good or bad that a style clips it."""
 _DAMAGE = {"minor": 1.0, "major": 2.0}
+"""Degree of damage -> by how much a sensitivity counts."""
 
 Style = Literal["plain", "lenient", "harsh", "compressed"]
 STYLES: Mapping[Style, tuple[float, float]] = {
@@ -107,12 +109,10 @@ class MockJudge(Judge):
 
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
         """`samples` ratings per candidate and metric, each with its answer as text."""
-        return (
-            self._rating(candidate, metric, sample)
-            for candidate in candidates
-            for metric in task.metrics
-            for sample in range(self.samples)
-        )
+        for candidate in candidates:
+            for metric in task.metrics:
+                for sample in range(self.samples):
+                    yield self._rating(candidate, metric, sample)
 
     def _rating(self, candidate: Candidate, metric: Metric, sample: int) -> Rating:
         if self.dials.latency:
@@ -140,9 +140,12 @@ class MockJudge(Judge):
         return middle + slope * (quality - middle) + added
 
     def _sensitivity(self, candidate: Candidate) -> float:
+        """That of the variant, else of its perturber, else that of all damage."""
         sensitivities, variant = self.dials.sensitivities, candidate.variant
+        if variant in sensitivities:
+            return sensitivities[variant]
         otherwise = 0.0 if candidate.level in PROBES else self.dials.sensitivity
-        return sensitivities.get(variant, sensitivities.get(parse_variant(variant).perturber, otherwise))
+        return sensitivities.get(parse_variant(variant).perturber, otherwise)
 
 
 @functools.lru_cache(maxsize=65_536)
@@ -152,8 +155,11 @@ def _quality(seed: int, example: str, metric: str) -> float:
 
 
 def _damage(variant: str) -> float:
+    """How much damage a variant has; 1 if it has no degrees."""
     _, degree, dose = parse_variant(variant)
-    return max(0.0, 1 + math.log(dose / 10, 5)) if dose else _DAMAGE.get(degree or "", 1.0)
+    if dose:
+        return max(0.0, 1 + math.log(dose / 10, 5))  # 1 at a dose of 10, 2 at 50
+    return _DAMAGE.get(degree or "", 1.0)
 
 
 def mock_judge(name: str, seed: int = 0) -> MockJudge:
@@ -186,6 +192,7 @@ def mock_judge(name: str, seed: int = 0) -> MockJudge:
 
 
 def _number(key: str, value: str, *, whole: bool = False) -> float:
+    """A setting of the name as a number; raises `InputError` for another text."""
     try:
         return int(value) if whole else float(value)
     except ValueError:

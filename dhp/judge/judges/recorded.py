@@ -67,13 +67,16 @@ class RecordedJudge(Judge):
     ) -> None:
         self.model, self.protocol, self.compare = model, protocol, compare
         self._recorded, self._form = ratings, form
-        every = [rating for of_text in ratings.values() for rating in of_text]
+        every: list[Rating] = []
+        for of_text in ratings.values():
+            every += of_text
         self.samples = 1 + max(rating.sample for rating in every)
         self._metrics = tuple(dict.fromkeys(rating.metric for rating in every))
         self._with_probabilities = {rating.metric for rating in every if rating.probabilities is not None}
         self._scores = [rating.score for rating in every if rating.score is not None]
         self._warned: set[str] = set()
         """Tasks of which it was said that probabilities are not used."""
+        # Sorted, as the same ratings in another order are the same judge.
         self.settings = {"judgements": text_hash(repr(sorted(map(repr, every))))}
 
     def own_task(self, task: Task, candidates: Sequence[Candidate] = ()) -> Task:
@@ -197,6 +200,7 @@ def recorded_judges(model: str) -> list[RecordedJudge]:
 
 
 def _form_of(name: str, model: str) -> AnswerForm:
+    """The form of answers in a protocol, by its name, which may have a hash: `rate_explain@1f2e`."""
     plain = name.partition("@")[0].replace("_", "-")
     if plain not in _FORMS:
         raise InputError(
@@ -209,7 +213,9 @@ def _form_of(name: str, model: str) -> AnswerForm:
 def _answers(part: "pd.DataFrame", place: str) -> dict[tuple[str, str], list[Rating]]:
     """(example, variant) -> ratings that are still to be read from their answers."""
     unread = part.assign(score=None, status="unparsed", rule=None)
-    answers = ["" if is_blank(answer) else str(answer) for answer in part[ANSWER]]
+    answers: list[str] = []
+    for answer in part[ANSWER]:
+        answers.append("" if is_blank(answer) else str(answer))
     return _ratings(unread, place, answers)
 
 
@@ -229,16 +235,18 @@ def _ratings(
             raise InputError(f"{text_place}: sample {sample} is there twice")
         known.append(sample)
         score = _number(row["score"], text_place)
-        raw = None if is_blank(row.get("reason")) else str(row["reason"])
+        status: RatingStatus = "scored" if score is not None else _reason(row.get("status"), place)
+        rule = row.get("rule")
+        reason = None if is_blank(row.get("reason")) else str(row["reason"])
         rating = Rating(
             example,
             variant,
             metric,
             sample,
             score,
-            "scored" if score is not None else _reason(row.get("status"), place),
-            answers[number] if answers else raw,
-            row["rule"] if isinstance(row.get("rule"), str) else None,
+            status,
+            raw=answers[number] if answers else reason,
+            rule=rule if isinstance(rule, str) else None,
             probabilities=_shares(row.get("probabilities"), place),
             stated={name: values[number] for name, values in stated} or None,
         )
@@ -293,6 +301,7 @@ def _reason(status: object, place: str) -> RatingStatus:
 
 
 def _whole(value: object, place: str) -> int:
+    """The number of a sample; a table with gaps has it as 1.0."""
     try:
         return int(float(str(value)))
     except ValueError as e:
@@ -300,7 +309,8 @@ def _whole(value: object, place: str) -> int:
 
 
 def _number(value: object, place: str) -> float | None:
-    if value is None or value != value or not str(value).strip():
+    """A score; None for an empty cell."""
+    if value is None or value != value or not str(value).strip():  # NaN differs from itself
         return None
     try:
         return float(str(value))

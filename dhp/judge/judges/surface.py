@@ -53,11 +53,13 @@ def support(case: Case) -> float | None:
     supported = total = 0.0
     for word in case.text.content.values():
         weight = rarity(word.lower) * (_NAME_WEIGHT if word.name else 1)
-        supported += weight * (word.stem in case.source.stems)
         total += weight
+        if word.stem in case.source.stems:
+            supported += weight
     for number in case.text.digits:
-        supported += _NAME_WEIGHT * (number in case.source.numbers)
         total += _NAME_WEIGHT
+        if number in case.source.numbers:
+            supported += _NAME_WEIGHT
     return _concave_share(supported, total)
 
 
@@ -84,10 +86,11 @@ def _significant(number: str) -> str:
 
 def numbers_kept(case: Case) -> float | None:
     """Agreement of the two sets of numbers (Dice's coefficient), by their significant digits."""
-    in_text, in_source = (set(map(_significant, text.digits)) for text in (case.text, case.source))
-    spelt_in_text, spelt_in_source = (
-        set(map(_significant, text.numbers)) for text in (case.text, case.source)
-    )
+    in_text = {_significant(number) for number in case.text.digits}
+    in_source = {_significant(number) for number in case.source.digits}
+    # A number in digits may be one in words on the other side.
+    spelt_in_text = {_significant(number) for number in case.text.numbers}
+    spelt_in_source = {_significant(number) for number in case.source.numbers}
     kept = len(in_text & spelt_in_source) + len(spelt_in_text & in_source)
     return ratio(kept, len(in_text) + len(in_source))
 
@@ -105,7 +108,9 @@ def _position(stems: frozenset[str], source: Text) -> float | None:
     shared: dict[int, float] = {}
     for stem in stems:
         numbers = source.sentence_numbers.get(stem, ())
-        for number in numbers if len(numbers) <= _COMMON else ():
+        if len(numbers) > _COMMON:
+            continue
+        for number in numbers:
             shared[number] = shared.get(number, 0.0) + source.stems[stem]
     weights = {number: weight**_FOCUS for number, weight in shared.items()}
     weighted = sum(number * weight for number, weight in weights.items())
@@ -119,6 +124,7 @@ def source_order(case: Case) -> float | None:
 
     positions = [_position(sentence.stems, case.source) for sentence in case.text.sentences]
     known = np.array([position for position in positions if position is not None])
+    # Each sentence is held against all later ones: 1 for a step forward, -1 for one back, short ones less.
     steps = 0.0
     for start in range(0, len(known), _ROWS):
         some = np.clip((known[start:] - known[start : start + _ROWS, None]) / _STEP, -1, 1)

@@ -18,14 +18,17 @@ from dhp.core.sentences import sentences
 from dhp.core.words import zipf
 
 _WORD = re.compile(r"(?:\b[^\W\d_]\.){2,}|\d+(?:[.,:]\d+)*(?![^\W_])|[^\W_]+(?:'[^\W_]+)*")
+"""`e.g.`, `1,200.50`, `10:30`, `don't`, `3rd`"""
 _NUMBER = re.compile(r"(?<![A-Za-z\d])\d+(?:[.,]\d+)*")
+"""`1,200.50`, and no 19 of `covid19`"""
 _CJK_LETTER = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _MONTHS = "january february march april may june july august september october november december".split()
 _NUMERALS = (
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
     "seventeen eighteen nineteen twenty"
 ).split()
-_SPELT_NUMBERS = {word: str(n) for names in (_MONTHS, _NUMERALS) for n, word in enumerate(names, 1)}
+_SPELT_NUMBERS = {word: str(number) for number, word in enumerate(_MONTHS, start=1)}
+_SPELT_NUMBERS |= {word: str(number) for number, word in enumerate(_NUMERALS, start=1)}
 """Words that another writer, or another language, may give as a number."""
 
 _ALIKE = tuple(
@@ -57,20 +60,21 @@ _ALIKE = tuple(
 _SPELLINGS = tuple(
     (re.compile(pattern), same)
     for pattern, same in (
-        ("[ao]e", "e"),
-        ("ou", "o"),
-        (r"([iy])s(?=[aei])", r"\1z"),
-        ("ll", "l"),
-        (r"re(?=s?$|d$)", "er"),
-        ("ogue", "og"),
-        (r"enc(?=e)", "ens"),
-        ("ulph", "ulf"),
-        (r"gem(?=ent)", "gm"),
-        (r"^sc(?=ep)", "sk"),
+        ("[ao]e", "e"),  # anaemia, foetus
+        ("ou", "o"),  # colour
+        (r"([iy])s(?=[aei])", r"\1z"),  # organise, analyse
+        ("ll", "l"),  # travelled
+        (r"re(?=s?$|d$)", "er"),  # centre, centred
+        ("ogue", "og"),  # dialogue
+        (r"enc(?=e)", "ens"),  # defence
+        ("ulph", "ulf"),  # sulphur
+        (r"gem(?=ent)", "gm"),  # judgement
+        (r"^sc(?=ep)", "sk"),  # sceptic
         (r"^grey", "gray"),
     )
 )
-"""What sets British words apart from American ones."""
+"""What sets British words apart from American ones. Words of both countries pass it, so a change that no
+spelling asks for (`soup` to `sop`) does no harm."""
 _NO_TOPIC = frozenset(
     "percent per cent euro euros dollar dollars am pm almost nearly about around although though nevertheless"
     " nonetheless example instance entire whole anyone anybody everyone everybody someone somebody nobody"
@@ -182,7 +186,10 @@ class Text:
     @cached_property
     def words(self) -> list[Word]:
         """All words in order."""
-        return [word for sentence in self.sentences for word in sentence.words]
+        words: list[Word] = []
+        for sentence in self.sentences:
+            words += sentence.words
+        return words
 
     @cached_property
     def lowers(self) -> frozenset[str]:
@@ -214,10 +221,11 @@ class Text:
     @cached_property
     def salience(self) -> Mapping[str, float]:
         """Stem -> how much it matters as a topic: rarity x sentences that hold it, more if early."""
-        return {
-            each: self.stems[each] * len(sentence_numbers) * (1 + 1 / (1 + sentence_numbers[0]))
-            for each, sentence_numbers in self.sentence_numbers.items()
-        }
+        salience: dict[str, float] = {}
+        for stem, numbers in self.sentence_numbers.items():
+            earliness = 1 + 1 / (1 + numbers[0])
+            salience[stem] = self.stems[stem] * len(numbers) * earliness
+        return salience
 
     @cached_property
     def digits(self) -> tuple[str, ...]:
@@ -228,7 +236,8 @@ class Text:
     @cached_property
     def numbers(self) -> frozenset[str]:
         """The numbers in digits and those in words."""
-        return frozenset(self.digits).union(_SPELT_NUMBERS[w] for w in self.lowers if w in _SPELT_NUMBERS)
+        in_words = [_SPELT_NUMBERS[word] for word in self.lowers if word in _SPELT_NUMBERS]
+        return frozenset(self.digits).union(in_words)
 
     @cached_property
     def cjk_letters(self) -> int:
