@@ -265,6 +265,7 @@ class CachedModel:
             yield from stored
             if not pending:
                 continue  # a finished run opens no connection
+            # The first block with something to ask: whoever asks takes it and all that follow.
             filler = self.context.filler
             ask = self._ask_model if filler is None else partial(self._ask_by, filler.answer)
             yield from ask(chain([([], pending)], looked_up), asking)
@@ -453,7 +454,7 @@ def latency(seconds: Sequence[float]) -> tuple[float, float] | None:
 
 
 _MORE_ROOM = 4
-"""How much longer than the first answer may be the second one, if the first was cut off."""
+"""How many times the tokens of the first answer the second one may have, if the first was cut off. Chosen."""
 
 
 def with_more_room(request: Request) -> Request:
@@ -480,7 +481,8 @@ def asked_steps(model: CachedModel, requests: Sequence[Request], otherwise: str)
         yield from model.ask(cut_off) if cut_off else ()
 
     for request, outcomes in answers():
-        outcome, steps = outcomes[0], []
+        outcome = outcomes[0]
+        steps: list[str] = []
         place = f"{model.model.model}: {request.place}"
         if isinstance(outcome, Failure) and outcome.passing:
             raise StoppedEarly(f"{place}: {outcome.reason}; repeat the command to resume")
@@ -489,10 +491,15 @@ def asked_steps(model: CachedModel, requests: Sequence[Request], otherwise: str)
         elif outcome.finish in FINISHES:
             why = FINISHES[outcome.finish]
         else:
-            why, steps = "the answer is not a list of steps", numbered_steps(outcome.text)
+            why = "the answer is not a list of steps"
+            steps = numbered_steps(outcome.text)
         if not steps:
             raise InputError(f"{place}: {why}; allowed: {otherwise}")
         by_tag[str(request.tag)] = steps
 
-    tags = [str(request.tag) for request in requests]
-    return {tag: by_tag[tag] for tag in tags if tag in by_tag}
+    in_order = {}
+    for request in requests:
+        tag = str(request.tag)
+        if tag in by_tag:
+            in_order[tag] = by_tag[tag]
+    return in_order

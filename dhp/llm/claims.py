@@ -18,18 +18,15 @@ from dhp.llm.store import Store
 
 LEASE = 15.0
 """Seconds for which a claim holds. It is renewed while its process works; one that was killed is waited for
-no longer than this."""
-
-
+no longer than this. Chosen: a user waits that long without asking what is wrong."""
 _LONGEST_LEASE = 4 * LEASE
-"""Clocks differ; one that was set back, or a damaged claim, must stop nobody for good."""
-
-
+"""Claims that end later than this do not count: clocks differ, and one that was set back, or a damaged claim,
+must stop nobody for good. Chosen."""
 _LONGEST_PAUSE = 600.0
-"""Seconds after which a process that takes no answer any more is waited for no longer."""
-
-
+"""Seconds after which a process that takes no answer any more is waited for no longer. Chosen: as long as the
+longest wait that a server may ask for (`RateLimits.max_wait`)."""
 _SECONDS_BETWEEN_LOOKS = 0.5
+"""How often the store is asked for the replies of another command. Chosen."""
 _HELD_OR_CLAIMED = (
     "SELECT holder, advice FROM held WHERE key = ?1 UNION ALL "
     "SELECT owner, '' FROM claims WHERE key = ?1 AND owner <> ?2 AND expires BETWEEN ?3 AND ?4"
@@ -111,7 +108,7 @@ class Claims:
                     self._holder = holder or self._holder
             connection.executemany("REPLACE INTO claims VALUES (?, ?, ?)", claimed)
         with self._lapse:
-            if not self._keys:
+            if not self._keys:  # older claims may lapse sooner: their time stays
                 self._until = now + LEASE
             self._keys.update(key for key, _, _ in claimed)
         if self._keys and self._renewing is None:
@@ -173,9 +170,9 @@ class Claims:
     def _renew(self) -> None:
         """Keep the claims of this process alive."""
         assert self._store is not None
-        while not self._ended.wait(LEASE / 3):
+        while not self._ended.wait(LEASE / 3):  # two renewals may fail before a claim lapses
             if time.monotonic() - self._active > _LONGEST_PAUSE:
-                continue
+                continue  # others may have its calls
             now = time.time()
             self._note_lapse(now)
             with contextlib.suppress(DhpError):

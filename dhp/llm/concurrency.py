@@ -7,13 +7,14 @@ from collections import deque
 
 _FIRST_WAIT = 0.5
 _LONGEST_WAIT = 60.0
-"""Seconds between which the longest wait grows, twice as long with each try."""
+"""Seconds between which the longest wait grows, twice as long with each try. Chosen: the eight retries that
+are the default take a minute and a half on average, and limits of a minute are over then."""
 _TRIES_WITHOUT_WAIT = 4
-"""Tries for which a server that asks for no wait is believed."""
+"""Tries for which a server that asks for no wait (`Retry-After: 0`) is believed. Chosen."""
 
 
 class AdaptiveConcurrency:
-    """A limit on calls in flight that adapts to the load that a server can take.
+    """A limit on calls in flight that adapts to the load that a server can take, as TCP does with packets.
 
     It starts at half of `most`, grows by one with each success until the first trouble, after that by one
     a round; trouble halves it, once for the calls that were in flight with it.

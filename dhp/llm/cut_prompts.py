@@ -1,4 +1,11 @@
-"""Prompts that a server cuts in silence, known by the numbers of prompt tokens that it counts."""
+"""Prompts that a server cuts in silence, known by the numbers of prompt tokens that it counts.
+
+Ollama and others cut what does not fit their context and answer as if nothing were amiss: a judge then rates
+a text of which it has not read the end. Two signs give that away. Prompts of different length have one and
+the same count, the largest of all (`_count`); or all prompts have far too few tokens for their characters
+(`_weigh`). `_fault` looks for both after each call. All bounds below are chosen: high enough that no honest
+count of `tests/llm/test_served.py` passes them.
+"""
 
 import re
 
@@ -8,7 +15,7 @@ from dhp.llm.records import Reply, Request
 _FEWEST_TOKENS = 256
 """Smaller counts say nothing: no server cuts at so few, and some always give the same one."""
 _FIRST = 20
-"""Counts among which prompts that are cut stop a run."""
+"""Counts among which prompts that are cut stop a run; later, when much is paid for, it is said once."""
 _STEP, _SPREAD = 1.1, 1.3
 """Ratio from which two prompts are of different length, and of the longest to the shortest of one count."""
 _LENGTHS = 3
@@ -17,7 +24,8 @@ _CHARACTERS = 10.0
 """Characters a token beyond which a prompt was not read whole: real texts have at most 6."""
 _PROMPTS = 5
 """Prompts with so many characters a token, and none with fewer, that are no accident."""
-_REPEATED = re.compile(r"(\W)\1+")  # "-----", blank lines
+# The signs that are repeated in "-----" or in blank lines
+_REPEATED = re.compile(r"(\W)\1+")
 _REMEDY = (
     "its context is too short for them: raise it at the server (Ollama: OLLAMA_CONTEXT_LENGTH or num_ctx; "
     "llama.cpp: -c; LM Studio: context length), then repeat the command with `refresh`, or leave long "
@@ -72,7 +80,7 @@ class CutPrompts:
 
     def _count(self, estimate: float, tokens: int) -> None:
         """Note the length of a prompt if it has the largest count so far, or the one below."""
-        if tokens > self._most:
+        if tokens > self._most:  # what had the largest count until now has a smaller one
             self._longest_below = max(self._longest_below, self._ends[1])
             self._most, self._lengths, self._ends = tokens, [estimate], (estimate, estimate)
         elif tokens < self._most:

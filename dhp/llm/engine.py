@@ -71,8 +71,9 @@ class Engine:
         self.cuts = CutPrompts(self.client.model, stops=not self.keep_going)
 
 
+# All chosen; `tests/llm/test_faults.py` has the servers that they are for.
 _ENDLESS = 10 * 365 * 86_400.0
-"""Seconds that no server means by a wait."""
+"""Seconds that no server means by a wait: ten years."""
 _TRIES_UNPROVEN = 3
 """Tries of a call while none has succeeded yet: a wrong address should be known soon."""
 _REJECTED_UNPROVEN = 10
@@ -151,14 +152,14 @@ class Workers:
         """The first call goes alone: what it finds wrong, or learns of the server, holds for all."""
         if not self._engine.answered:
             async with self._first:
-                if not self._engine.answered:
+                if not self._engine.answered:  # while this one waited, another may have been
                     return await self._persist(request, left)
         return await self._persist(request, left)
 
     async def _persist(self, request: Request, left: tuple[int, ...]) -> Sequence[Reply | Failure]:
         """Call, and call again while that may help; outcomes of the first one or more samples of `left`."""
         engine = self._engine
-        wanted = left if engine.client.multi_sample else left[:1]
+        wanted = left if engine.client.multi_sample else left[:1]  # else a call for each sample
         tries = 0
         while True:
             tries += 1
@@ -258,7 +259,10 @@ class Workers:
             self._most_in_a_row *= 2
 
     async def _answers(self, request: Request) -> bool:
-        """Whether a request is answered, once more, within a few tries; its reply is not kept."""
+        """Whether a request is answered, once more, within a few tries; its reply is not kept.
+
+        It waits for no place and for no limit of rate: whether the run goes on depends on it.
+        """
         for tries in range(1, _TRIES_UNPROVEN + 1):
             try:
                 return bool(await self._complete(request, request.samples[:1], keep=False))
@@ -349,11 +353,11 @@ class Workers:
 
 
 _LAST_SECONDS = 2.0
-"""Longest wait for the calls in flight if a run is interrupted."""
+"""Longest wait for the calls in flight if a run is interrupted, in seconds. Chosen."""
 _SECONDS_A_WAIT = 1.0
-"""How often `on_wait` is called: progress is shown by it while no answer comes."""
+"""How often `on_wait` is called: progress is shown by it while no answer comes. Chosen."""
 _WAITING_PER_PLACE = 2
-"""Requests that wait for each place in flight, so that none falls idle."""
+"""Requests that wait for each place in flight, so that none falls idle. Chosen."""
 
 
 class EngineThread:
@@ -396,6 +400,7 @@ class EngineThread:
         """Hand a request over."""
         self.pending += 1
         self._handed.append(request)
+        # A quarter of the places: few wakings, and no place stays empty for long.
         if len(self._handed) >= self._engine.rate_limits.concurrency / 4:
             self._hand_over()
 

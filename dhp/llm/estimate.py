@@ -14,6 +14,7 @@ from dhp.llm.api import Client, LocalModel
 from dhp.llm.cached_model import CachedModel, Measured, Speed
 from dhp.llm.records import Reply, Request, estimated_tokens
 
+# All chosen: what a dry run may take, for a figure that says minutes or hours.
 _SECONDS_A_CALL = 1.0
 """Assumed if no rate is given."""
 _MEASURED = 8
@@ -101,10 +102,11 @@ def estimate_requests(
     count, exact = _counter(cached_model)
     counts = _counted(cached_model, requests, count, short)
     model = cached_model.model
-    work = None if isinstance(model, Client) else (counts.tokens, counts.written)
-    if work is None:
+    work: Work | None = None
+    if isinstance(model, Client):
         assumed, duration = _rate(cached_model)
     else:
+        work = counts.tokens, counts.written
         assumed, duration = _local_rate(cached_model, counts.first, counts.prompts, work)
     prices, priced = cached_model.prices
 
@@ -291,7 +293,7 @@ def _speed(
     # As many together as the rest of the time allows, by what is known now.
     each = speed.answering(*_shape(model, requests))
     count = int(min(len(requests), (limit - answering - reading) / each))
-    if count < 2:
+    if count < 2:  # one prompt alone is measured already
         return speed, 1
     # Prompts that are answered at once share the time of each token.
     together, _ = seconds(requests[:count], _TOKENS)

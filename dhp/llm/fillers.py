@@ -50,6 +50,7 @@ def answered(
 
 
 _NO_ANSWER = Failure("the model gave no answer")
+"""Of a sample that a model leaves out."""
 
 
 class Filler(Protocol):

@@ -10,9 +10,10 @@ from dhp.llm.records import Reply
 PER = 1_000_000
 """Tokens that prices are for."""
 TIMEOUT = 120.0
-"""Seconds that one call may take, if nothing else is said."""
+"""Seconds that one call may take, if nothing else is said. Chosen."""
 _MANY_TOO_LONG = 200
-"""Prompts too long, after which a run is stopped before its end: a few examples may well come first."""
+"""Prompts too long, after which a run is stopped before its end: the few long examples of a dataset may come
+first, each with all its copies. Chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,8 @@ class Budget:
         used = Usage()
         for reply in replies:
             used.add(reply, made_here=True)
-        self._done += reserved[1] > 0  # functions answer without tokens, and say nothing of a model's
+        if reserved[1] > 0:  # functions answer without tokens, and say nothing of a model's
+            self._done += 1
         self._calls += max(0, used.calls - 1)  # of a job that took several
         # A server that does not say what it used is taken to have used the estimate.
         self._prompt += used.prompt_tokens or reserved[0]

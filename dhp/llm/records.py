@@ -70,17 +70,19 @@ class Request:
     @property
     def messages(self) -> list[dict[str, str]]:
         """All messages as chat models take them, the prompt last; what is no Unicode text is replaced."""
-        return [
-            {"role": role, "content": text.encode(errors="replace").decode()}
-            for role, text in (*self.before, ("user", self.prompt))
-        ]
+        messages = []
+        for role, text in (*self.before, ("user", self.prompt)):
+            # Half a pair of surrogates, as broken data may hold, would not go into JSON.
+            messages.append({"role": role, "content": text.encode(errors="replace").decode()})
+        return messages
 
     @property
     def text(self) -> str:
         """All that is sent, as one text; for counting."""
         if not self.before:
             return self.prompt
-        return "\n\n".join([*(text for _, text in self.before), self.prompt])
+        before = [text for _, text in self.before]
+        return "\n\n".join([*before, self.prompt])
 
     @property
     def tokens(self) -> float:
@@ -89,7 +91,10 @@ class Request:
 
 
 def estimated_tokens(text: str) -> float:
-    """About how many tokens a text has: a quarter of its bytes."""
+    """About how many tokens a text has: a quarter of its bytes, the usual rule of thumb for English.
+
+    By bytes, as a letter of Chinese has three of them and takes more of a token.
+    """
     return len(text.encode(errors="replace")) / 4
 
 

@@ -80,8 +80,12 @@ def _priced(settings: "ModelSettings") -> str | None:
 def _replies_for_a_filler(settings: "ModelSettings") -> str | None:
     if settings.filler is None or not settings.filler.is_used or (settings.store and not settings.refresh):
         return None
-    fault = "`refresh`: would ask again" if settings.refresh else "`store=False`: would lose"
-    way = f" by `{first_stated(settings.filler)}`" if is_dataclass(settings.filler) else ""
+    fault = "`store=False`: would lose"
+    if settings.refresh:
+        fault = "`refresh`: would ask again"
+    way = ""
+    if is_dataclass(settings.filler):
+        way = f" by `{first_stated(settings.filler)}`"
     return f"{fault} what is answered later{way}; leave out one of them"
 
 

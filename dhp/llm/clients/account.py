@@ -154,6 +154,7 @@ _RATE = re.compile(
     re.I,
 )
 """Words of a limit that passes within minutes; what looks like want of money beside them is advertising."""
+# "tokens per min (TPM)", "60 requests per minute"
 _OF_A_MINUTE = re.compile(
     r"p(?:er|ro|ar).?(?:minute|min|second|sec|sekunde|seconde)\b|\b[rt]p[ms]\b|每分|每秒|秒级", re.I
 )
@@ -163,10 +164,11 @@ _OF_A_SERVER = re.compile(
 )
 """Words of a server that is itself at fault, whatever part of it they name."""
 _SHORT_WAIT = 60.0
-"""Seconds of the longest wait for a limit of a minute."""
+"""Seconds of the longest wait for a limit of a minute: it is over after a minute."""
+# "https://platform.openai.com/account/billing"
 _ADDRESS = re.compile(r"https?://\S+")
 _LONGEST = 2000
-"""Characters of an error that are looked at."""
+"""Characters of an error that are looked at. Chosen."""
 
 
 def names_a_rate(message: str) -> bool:
@@ -185,22 +187,29 @@ def shortage(status: int, codes: str, message: str, wait: float | None) -> Short
     text = _ADDRESS.sub("", message)[:_LONGEST]  # addresses hold words such as /billing
 
     # A code is clear, whatever the words.
-    plain = [re.sub(r"[^a-z0-9]", "", code.lower()) for code in codes.split()]
     for each in (*SHORTAGES, OF_A_DAY):
-        if any(re.search(each.codes, code) for code in plain):
+        if _has_code(each, codes):
             passes = status == 429 and _passes(each, text, wait)
             return None if passes else each
 
-    if status in (404, 408):
+    if status in (404, 408):  # words about money may be those of an address, or of a text
         return None
-    if status >= 500:
+    if status >= 500:  # mostly the server's own fault, whatever it names
         if _RATE.search(text) or _OF_A_SERVER.search(text):
             return None
         return _first_that_fits(SHORTAGES, text)
     if status == 429:
         return _of_too_many_calls(text, wait)
     by_words = _first_that_fits((*SHORTAGES, OF_A_DAY, _A_QUOTA), text)
-    return SHORTAGES[0] if by_words is None and status == 402 else by_words
+    if by_words is None and status == 402:  # Payment Required, in words of another language
+        return SHORTAGES[0]
+    return by_words
+
+
+def _has_code(shortage: Shortage, codes: str) -> bool:
+    """Whether one of these codes is one of the shortage: `insufficient_quota`, `QuotaExhausted`."""
+    plain = [re.sub(r"[^a-z0-9]", "", code.lower()) for code in codes.split()]
+    return any(re.search(shortage.codes, code) for code in plain)
 
 
 def _passes(shortage: Shortage, text: str, wait: float | None) -> bool:

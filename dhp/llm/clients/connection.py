@@ -37,7 +37,9 @@ from dhp.core.seeding import text_hash
 from dhp.llm.clients.servers import SERVERS, Server
 
 OPENAI_URL = "https://api.openai.com/v1"
+"""Address of OpenAI's own server, which needs a key."""
 KEY_VARIABLE = "OPENAI_API_KEY"
+"""Variable of the environment that holds the key, unless a provider has one of its own."""
 _AZURE_VARIABLE = "AZURE_OPENAI_ENDPOINT"
 _AZURE_KEYS = ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN")
 
@@ -118,10 +120,10 @@ def server_connection(provider: str, base_url: str | None) -> Connection:
     its own and none is given.
     """
     server = SERVERS[provider]
-    of_variable = os.environ.get(server.address_variable, "").strip() if server.address_variable else ""
+    of_variable = os.environ.get(server.address_variable, "").strip()  # of no name: of none
     if provider == "azure" and not base_url and of_variable and os.environ.get("OPENAI_API_VERSION"):
         return _azure(of_variable)
-    what = "base URL" if base_url or not of_variable else server.address_variable
+    what = server.address_variable if of_variable and not base_url else "base URL"
     url = _completed(base_url or of_variable or server.url, server)
     if not url:
         raise InputError(f"{provider}/NAME: {server.address_variable} is not set; set it, or `base_url`")
@@ -207,7 +209,8 @@ def _azure(address: str) -> Connection:
     url = address.rstrip("/")
     check_address(url, _AZURE_VARIABLE)
     variable, _ = _first_key(_AZURE_KEYS)
-    remember(*(os.environ.get(name, "").strip() for name in _AZURE_KEYS))  # the package reads both by itself
+    for name in _AZURE_KEYS:  # the package reads both by itself
+        remember(os.environ.get(name, "").strip())
     _remember(_headers(""))
     version = os.environ.get("OPENAI_API_VERSION", "")
     return Connection((url,), f"{public(url)} api-version={version}", azure=True, key_variable=variable)
@@ -283,14 +286,17 @@ def _without_password(proxy: str) -> str:
 
 
 _SECONDS = 3.0
-"""For the question whether a server is there; one that is slower is asked all the same."""
-_LONGEST = 2**16  # bytes of a refusal
-_LONGEST_LIST = 2**22  # bytes
+"""For the question whether a server is there; one that is slower is asked all the same. Chosen."""
+_LONGEST = 2**16
+"""Bytes of a refusal that are read. Chosen."""
+_LONGEST_LIST = 2**22
+"""Bytes of a list of models. Chosen."""
 _UNREACHABLE = (errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH)
+"""Errors of the system that no later call would be without."""
 _TUNNEL_REFUSED = "Tunnel connection failed: 407"
 """How `http.client` says that a proxy wants a user."""
 _OF_ITS_SCOPE = re.compile(r"scope|permission", re.I)
-"""Words of a refusal of a key that may do other things than list models."""
+"""Words of a refusal of a key that may do other things than list models: "missing scopes"."""
 
 
 class _NoRedirect(HTTPRedirectHandler):
@@ -353,7 +359,8 @@ def served_models(url: str, headers: Mapping[str, str], timeout: float) -> list[
                 raise TimeoutError
             if len(answer) > _LONGEST_LIST:
                 raise ValueError("too long for a list of models")
-    return sorted(str(model["id"]) for model in json.loads(answer)["data"])
+    names = [str(model["id"]) for model in json.loads(answer)["data"]]
+    return sorted(names)
 
 
 def _body(error: HTTPError) -> str:

@@ -52,7 +52,8 @@ from dhp.llm.limits import TIMEOUT
 from dhp.llm.records import Reply, Request
 
 _LOGPROBS = (20, 5, 0)
-"""Alternatives a token that servers are asked for, until one of these is not refused."""
+"""Alternatives a token that servers are asked for, until one of these is not refused: OpenAI gives at most
+20, others fewer or none."""
 _LEFT_OUT = {
     "n": "samples are asked one by one",
     "seed": "sampling cannot be repeated there",
@@ -63,9 +64,9 @@ _LEFT_OUT = {
 _OF_THE_REQUEST = (400, 422)
 """Statuses by which a server refuses a request for what it asks."""
 _SECOND_TRY = 0.5
-"""Seconds before a call that was answered without choices is made again."""
+"""Seconds before a call that was answered without choices is made again. Chosen."""
 _BLOCKED_IN_A_ROW = 10
-"""Answers without choices in a row, after which it is no fault of the prompts'."""
+"""Answers without choices in a row, after which it is no fault of the prompts'. Chosen."""
 
 
 def _with_costs(reply: Reply, others: Sequence[Reply]) -> Reply:
@@ -103,9 +104,11 @@ class OpenAIClient:
         self.model = f"{provider}/{name}"
         self.timeout = timeout
         self._name = name
-        self._connection = connection or (
-            server_connection(provider, base_url) if provider in SERVERS else find_connection(base_url)
-        )
+        if connection is None and provider in SERVERS:
+            connection = server_connection(provider, base_url)
+        elif connection is None:
+            connection = find_connection(base_url)
+        self._connection = connection
         self.endpoint = self._connection.endpoint
         self._url, *self._other_urls = self._connection.urls
         self._transport = connected or self._chosen(transport)
@@ -197,14 +200,14 @@ class OpenAIClient:
                     return await self._without_schema(request, samples, replies)
                 return replies
 
-            if response.cut_off:
+            if response.cut_off:  # paid for, and without a word: each sample is an answer that was cut off
                 cut = Reply("", "length", 0, 0, 0)
                 return [replace(cut, calls=1), *[cut] * (len(samples) - 1)]
             if response.status in (404, 405) and self._other_urls and not self._answered:
                 first_problem, self._url = response, self._other_urls.pop()
                 continue
             self._learn(response, body)
-            if "n" in body and not self.multi_sample:
+            if "n" in body and not self.multi_sample:  # known only now, or since another call
                 return []  # the engine asks for one sample after the other
             if self.body(request, samples) != body:
                 continue  # what was refused is left out now
@@ -264,7 +267,7 @@ class OpenAIClient:
                 f"the answer has more than {most:,} bytes, the most for {body[self._tokens]} tokens"
             )
         problem = problem_inside(content) if status == 200 else read_problem(status, content)
-        if problem is None:
+        if problem is None:  # an answer
             return content
         # What a server repeats of the prompt says nothing of the server: words about money may be the text's.
         message = hidden_words(without_request(problem.message, body["messages"]))
@@ -413,8 +416,10 @@ class OpenAIClient:
                 self.notes.append("the server refuses max_tokens: max_completion_tokens is sent")
         elif name in ("top_logprobs", "logprobs"):
             if body["top_logprobs"] == self._logprobs:
+                # A server that refuses `logprobs` itself has none; one that speaks of their number has fewer.
                 fewer = problem.too_many or name == "top_logprobs"
-                self._logprobs = _LOGPROBS[_LOGPROBS.index(self._logprobs) + 1] if fewer else 0
+                following = _LOGPROBS[_LOGPROBS.index(self._logprobs) + 1]
+                self._logprobs = following if fewer else 0
                 self.notes.append(f"the server gives at most {self._logprobs} log-probabilities a token")
         elif name in _LEFT_OUT and name not in self._left_out:
             self._left_out.add(name)

@@ -11,9 +11,9 @@ from typing import Any
 _WORD = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]|\w+")
 """A word, or a letter of a language without spaces."""
 _IN_A_ROW = 4
-"""Words that are the request's own if they stand there in the same order."""
+"""Words that are the request's own if they stand there in the same order. Chosen."""
 _LEAST = 20
-"""Characters of a part that is left out; a shorter one may be the server's own."""
+"""Characters of a part that is left out; a shorter one may be the server's own. Chosen."""
 
 
 def without_request(message: str, messages: Iterable[Mapping[str, Any]]) -> str:
@@ -23,8 +23,10 @@ def without_request(message: str, messages: Iterable[Mapping[str, Any]]) -> str:
         known.update(_rows_of_words(_WORD.findall(str(each.get("content")))))
 
     words = [*_WORD.finditer(message)]
-    marks = [row in known for row in _rows_of_words([word[0] for word in words])]
-    kept, end = [], 0
+    rows = _rows_of_words([word[0] for word in words])
+    marks = [row in known for row in rows]
+    kept: list[str] = []
+    end = 0  # of what was looked at so far
     for first, last in _runs(marks):
         start, stop = words[first].start(), words[last + _IN_A_ROW - 1].end()
         if stop - start >= _LEAST:
@@ -34,9 +36,9 @@ def without_request(message: str, messages: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _rows_of_words(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """All words that follow one another, `_IN_A_ROW` at a time."""
-    following = [words[start:] for start in range(_IN_A_ROW)]
-    return zip(*following, strict=False)
+    """All words that follow one another, `_IN_A_ROW` at a time: a b c d e -> a b c d, b c d e."""
+    for start in range(len(words) - _IN_A_ROW + 1):
+        yield tuple(words[start : start + _IN_A_ROW])
 
 
 def _runs(marks: list[bool]) -> list[tuple[int, int]]:

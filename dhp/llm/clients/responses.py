@@ -3,6 +3,13 @@
 `read_replies` reads an answer with status 200, `problem_inside` the error that such an answer may hold, and
 `read_problem` any other answer. What a problem means for the request is told by the properties of `Problem`,
 which look at its status, its code and its words: no two servers say the same.
+
+The rule for an odd answer: what was paid for is kept. A choice, a count of tokens or a log-probability that
+cannot be read is left out, and the rest of the answer stays; only if no choice is left is it asked for again.
+
+The patterns below are those of messages that servers sent; `tests/llm/test_responses.py` and
+`tests/llm/test_faults.py` have them. Bounds of lengths are chosen, so that a broken or hostile server can
+neither fill the memory nor keep a pattern busy.
 """
 
 import json
@@ -24,13 +31,15 @@ from dhp.llm.clients.waits import requested_wait
 from dhp.llm.records import ONLY_REASONING, Position, Reply
 
 _LONGEST_REASON = 200
+"""Characters of a server's words in a message of ours: two lines of a terminal."""
 _LONGEST_MESSAGE = 4_000
 """Characters of what a server says that are looked at; some repeat the whole prompt."""
 _OF_BODY = 2**21, 64, 512
 """Most bytes of a body: in any case, for a token, and for each of its alternatives."""
 _OF_TEXT = 2**17, 64
 """Most characters of a text: in any case, and for a token."""
-_MOST_TOKENS = 10**12  # more is a fault of the server's
+_MOST_TOKENS = 10**12
+"""Larger counts are a fault of the server's."""
 # "must be at most 5", "greater than max allowed: 5"
 _TOO_MANY = re.compile(
     r"greater than|at most|less than or equal|<=|maximum|max allowed|up to|above|exceeds|too (?:large|many)",
@@ -54,7 +63,9 @@ _TOO_LONG = re.compile(
     r"exceeds? the (?:model|maximum|available)|longer than the (?:model|maximum)|max_new_tokens. must be",
     re.I,
 )
+# Codes and words: "content_filter", "Your input was flagged"
 _MODERATED = re.compile(r"moderation|content.?(?:filter|policy|management)|flagged|safety", re.I)
+# Under 400, Gemini: "API key not valid. Please pass a valid API key."
 _BAD_KEY = re.compile(r"api.?key|authenticat|unauthori[sz]ed", re.I)
 # "The model `x` does not exist", "unknown model"
 _NO_MODEL = re.compile(r"model.{0,80}(?:not exist|not found|unknown)|(?:no such|unknown) model", re.I | re.S)
@@ -68,6 +79,7 @@ _QUESTIONS = re.compile(
 _OPEN = r"[\"'`´‘’‚‛“”„«»‹›「」『』\[(<{*|]"
 _CLOSE = r"[\"'`´‘’‛“”«»‹›「」『』\])>}*|:=]"
 """Marks that servers put before and behind the name of a parameter."""
+# Of `n`: the letter in quotation marks or alone, but not in "doesn't"; "candidateCount must be 1"
 _NAMES: Mapping[str, str] = {
     "max_tokens": "max(?:imum)?[ _-]?(?:output|new|completion|generated)?[ _-]?tokens|below minimum value",
     "max_completion_tokens": "max(?:imum)?[ _-]?(?:output|new|completion)?[ _-]?tokens|below minimum value",
@@ -210,13 +222,17 @@ class Problem:
             if match:
                 is_quoted = bool(match[1])
                 places[name] = name in _LAST, not is_quoted, match.start()
-        return min(places, key=places.__getitem__, default=None)
+        if not places:
+            return None
+        return min(places, key=lambda name: places[name])
 
 
 _ALWAYS = ("model", "messages", "stream")
+"""Parameters that no call can do without."""
 _LAST = ("temperature", "top_p", "max_completion_tokens")
 """Parameters without which no call is made: another that is named is tried first."""
 _OF_PARAMETERS = (400, 403, 422)
+"""Statuses by which servers refuse a parameter."""
 _ADVICE = {
     "temperature": "`temperature=None` leaves it to the model",
     "top_p": "`top_p=None` leaves it to the model",
@@ -226,6 +242,7 @@ _ADVICE = {
     "seed": "`send_seed=False` leaves it out",
     "response_format": "take another `answer` than json",
 }
+"""Parameter -> what a user can do if a server refuses it."""
 _OVERLOADED = (408, 429, 502, 503, 504, 520, 521, 522, 523, 524, 529)
 """Statuses of a server that starts or is busy, and of gateways (nginx, Cloudflare) before one."""
 
@@ -316,10 +333,13 @@ _NAMES_OF_WORDS = (
 ).split()
 """Names under which servers say what is wrong, the usual ones first."""
 _NAMES_OF_CODES = ("code", "statuscode", "status", "errorcode")
+"""Names under which servers say a status, if HTTP's is 200."""
 _NAMES_OF_ERRORS = {*_NAMES_OF_WORDS, *_NAMES_OF_CODES, "error", "errors", "fault"} - {"status"}
 """Names of which an error has one, and an answer none beside its choices."""
+# The beginning of a first choice: '"choices": [{'
 _CHOICES = re.compile(rb'"choices"\s*:\s*\[\s*\{')
 _DEPTH_OF_ERRORS = 2
+"""Levels on which an error may stand: by itself, or inside as in `{"base_resp": {"status_msg": "no"}}`."""
 
 
 def problem_inside(body: bytes) -> Problem | None:
@@ -354,7 +374,7 @@ def _named_inside(error: Mapping[str, Any], depth: int = _DEPTH_OF_ERRORS) -> di
     named = {}
     for name, value in error.items():
         if value:
-            named[re.sub(r"[^a-z]", "", str(name).lower())] = value
+            named[re.sub(r"[^a-z]", "", str(name).lower())] = value  # `error_msg`, `errorMsg`: errormsg
     if depth > 1:
         for value in error.values():
             if isinstance(value, dict):
@@ -536,7 +556,7 @@ def _positions(logprobs: object) -> tuple[Position, ...] | None:
     if not isinstance(content, list):
         return None
     try:
-        return tuple(_position(entry) for entry in content)
+        return tuple(map(_position, content))
     except (AttributeError, TypeError, ValueError, KeyError, OverflowError):
         return None
 
@@ -559,7 +579,7 @@ def _position(entry: Any) -> Position:
 
     if not is_listed:
         logprob = float(entry.get("logprob") or 0.0)
-        least = min((each for _, each in tops), default=0.0)
+        least = min([each for _, each in tops], default=0.0)
         # A likelier one would have been listed: its number is a fault of the server's.
         if logprob <= least or lacks_logprob:
             tops.append((chosen, logprob))

@@ -1,4 +1,9 @@
-"""Chat completions that come in chunks (server-sent events), joined to what they would be as a whole."""
+"""Chat completions that come in chunks (server-sent events), joined to what they would be as a whole.
+
+A stream has lines such as `data: {"choices": [{"index": 0, "delta": {"content": "4"}}]}`, and ends by
+`data: [DONE]`. `joined_chunks` puts the pieces of each choice together (`_join`) and refuses a stream that
+broke off: "Rating: 1" may be the beginning of "Rating: 10".
+"""
 
 import json
 import re
@@ -10,12 +15,10 @@ _FIELDS = (_DATA, "event:", "id:", "retry:", ":")
 """How the lines of a stream begin; the last is a comment, by which servers keep a connection open."""
 _TEXTS = ("content", "refusal", "reasoning_content", "reasoning")
 """Parts of a message whose pieces make one text."""
-
-
 _LINE_END = re.compile(r"\r\n|\r|\n")
-"""No other sign ends a line of a stream: an answer may hold them."""
+"""Ends of lines by the standard of server-sent events; others, such as U+2028, may stand in an answer."""
 _ENDS = re.compile(r"event:\s*(?:\S*[._-])?(?:done|end|complete|completed|stop)\s*$")
-"""The name of a last event; the usual mark is a line of data, `[DONE]`."""
+"""The name of a last event, `event: done`, `event: message_stop`; the usual mark is `data: [DONE]`."""
 
 
 class BrokenStream(ValueError):
@@ -44,7 +47,7 @@ def joined_chunks(body: str) -> dict[str, Any]:
             return chunk
         ended = ended or (bool(choices) and _counts_the_answer(chunk))
         beside = {name: value for name, value in chunk.items() if value is not None and name != "choices"}
-        whole |= beside  # model, usage: the last word counts
+        whole.update(beside)  # model, usage: the last word counts
         for piece in chunk.get("choices") or ():
             if isinstance(piece, dict):
                 index = piece.get("index")
@@ -54,7 +57,9 @@ def joined_chunks(body: str) -> dict[str, Any]:
     each_has_ended = choices and all(choice.get("finish_reason") for choice in choices.values())
     if not ended and not each_has_ended:
         raise BrokenStream("the answer, a stream, broke off before its end")
-    whole["choices"] = [{**choice, "index": index} for index, choice in sorted(choices.items())]
+    whole["choices"] = []
+    for index, choice in sorted(choices.items()):
+        whole["choices"].append({**choice, "index": index})
     return whole
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _CONNECT_SECONDS = 15.0
-"""To open a connection; a call itself may take as long as its caller lets it."""
+"""To open a connection; a call itself may take as long as its caller lets it. Chosen."""
 
 
 class Transport(Protocol):
@@ -139,9 +139,8 @@ class SdkTransport:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._client: openai.AsyncOpenAI | None = None
-        self._most = (
-            0  # bytes of a body: one bound for all calls, as the hook does not know whose body it reads
-        )
+        self._most = 0
+        """Bytes of a body: one bound for all calls, as the hook does not know whose body it reads."""
         self._further: dict[str, Any] = {}
 
     async def open(self) -> None:
@@ -199,8 +198,8 @@ class SdkTransport:
         if not self._connection.azure:
             self._client.base_url = url
         # The package takes no field that it does not know but in `extra_body`.
-        known = {name: body[name] for name in ("model", "messages")}
-        rest = {name: value for name, value in body.items() if name not in known}
+        rest = dict(body)
+        known = {"model": rest.pop("model"), "messages": rest.pop("messages")}
         arguments: Any = {**known, "extra_body": rest, **self._further}
         try:
             raw = await self._client.chat.completions.with_raw_response.create(**arguments)

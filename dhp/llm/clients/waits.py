@@ -21,6 +21,7 @@ _UNITS = {
 }
 """Pattern of a unit -> its seconds."""
 _UNIT = "|".join(_UNITS)
+# "30", "34.07"; bounded, as a pattern over digits without end takes the square of their number
 _NUMBER = r"\d{1,15}(?:\.\d{1,15})?"
 # "34.07s", "5 分钟"; within "6m0s" a digit follows at once, and no letter may: "5 mixed".
 _STEP = rf"{_NUMBER}\s?(?:{_UNIT})(?![a-z])|{_NUMBER}(?:{_UNIT})(?=\d)"
@@ -50,7 +51,7 @@ _RESET = re.compile(r"(?:.*-)?ratelimit(?:-.*)?-reset(?:-.*)?")
 _SECONDS_SINCE_1970, _MILLISECONDS_SINCE_1970 = 1e9, 1e11
 """Larger numbers are moments; in seconds the first is in 2001, the second in the year 5138."""
 _DEPTH = 6
-"""Levels of an error that are looked into."""
+"""Levels of an error that are looked into. Chosen."""
 _LONGEST_TIME = 400
 """Characters of a number or a moment; the largest number of a computer has 309 digits."""
 
@@ -78,7 +79,8 @@ def requested_wait(
         for name, value in _items(error):
             if name == "headers":  # OpenRouter repeats those of the provider behind it
                 asked.append(_until_reset(value, now))
-    return max((wait for wait in asked if wait is not None), default=None)
+    waits = [wait for wait in asked if wait is not None]
+    return max(waits, default=None)
 
 
 def seconds(text: str, now: float) -> float | None:
@@ -115,8 +117,10 @@ def _step(text: str) -> float:
     number = re.match(r"[\d.]+", text)
     assert number
     unit = text[number.end() :].strip().lower()
-    size = next(size for words, size in _UNITS.items() if re.fullmatch(words, unit))
-    return float(number[0]) * size
+    for words, size in _UNITS.items():
+        if re.fullmatch(words, unit):
+            return float(number[0]) * size
+    raise AssertionError(f"no unit of time: {unit}")
 
 
 def _moment(text: str) -> float | None:
@@ -192,4 +196,6 @@ def _until_reset(headers: object, now: float) -> float | None:
             used_up.append(wait)
         else:
             others.append(wait)
-    return max(used_up) if used_up else min(others, default=None)
+    if used_up:  # all of these limits have to be reset
+        return max(used_up)
+    return min(others, default=None)
