@@ -1,4 +1,9 @@
-"""Perturbers, and the decorator that makes one from a function."""
+"""Perturbers, and the decorator that makes one from a function.
+
+A function `(text, rng, **params)` becomes a `Perturber` by `@perturber(name=..., level=..., degrees=...)`.
+Its signature tells its parameters: some are filled in for each text (`_GIVEN`), the others are set by the
+suite. One of these says how much is to be done, the dose: `asked_edits` makes a number of edits of it.
+"""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -78,8 +83,8 @@ TOO_MUCH = "the edit would remove more than half of the text"
 
 
 def length(text: str) -> int:
-    """Characters other than white space: by these half of a text is reckoned."""
-    return sum(map(len, text.split()))
+    """Characters other than white space, by which it is told what half of a text is."""
+    return len("".join(text.split()))
 
 
 def count_or_all(count: object) -> int | str:
@@ -97,6 +102,7 @@ def asked_count(variant: Variant) -> int | str:
 
 
 IN_ANOTHER = "the text is in"
+"""With these words a reason begins that holds for all texts in a language, not for a single text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,11 +181,13 @@ class Perturber:
         """The function's own keyword parameters, those a suite may set."""
         if self.function is None:
             return {"count": inspect.Parameter("count", inspect.Parameter.KEYWORD_ONLY)}
-        keywords = list(inspect.signature(self.function).parameters.items())[2:]
+        known = list(inspect.signature(self.function).parameters.items())
+        keywords = known[2:]  # behind the text and `rng`
         return {name: p for name, p in keywords if name not in self._given}
 
     @property
     def _given(self) -> tuple[str, ...]:
+        """Parameters that no suite sets."""
         return _GIVEN if self.asks else _GIVEN[:-1]
 
     @property
@@ -192,7 +200,10 @@ class Perturber:
         if self.function is None:
             return False
         known = inspect.signature(self.function).parameters
-        return name in known or (name == "example" and any(p.kind is p.VAR_KEYWORD for p in known.values()))
+        if name in known:
+            return True
+        # A function with `**params` takes the example, too: it may look at anything.
+        return name == "example" and any(p.kind is p.VAR_KEYWORD for p in known.values())
 
     def check_params(self, params: Mapping[str, object], place: str) -> None:
         """Raise `InputError` at `place` if the function does not take these parameters, or needs more."""
@@ -205,7 +216,8 @@ class Perturber:
             if parameter.default is inspect.Parameter.empty and name not in params:
                 raise InputError(f"{place}: parameter '{name}' is missing")
         doses = [name for name in DOSES if name in known and known[name].default is None]
-        if len(doses) > 1 and len(set(doses) & set(params)) != 1:
+        chosen = [name for name in doses if name in params]
+        if len(doses) > 1 and len(chosen) != 1:
             raise InputError(f"{place}: give exactly one of the parameters {' and '.join(doses)}")
 
 
@@ -268,7 +280,7 @@ def perturber(
 
 def _check_degrees(degrees: object, place: str) -> None:
     """Raise `InputError` for what is not a mapping from degree to parameters."""
-    if not (isinstance(degrees, Mapping) and all(isinstance(params, Mapping) for params in degrees.values())):
+    if not isinstance(degrees, Mapping) or not all(isinstance(each, Mapping) for each in degrees.values()):
         raise InputError(
             f"{place}: degrees is {degrees!r}; allowed: a mapping from degree to parameters, such as "
             '{"minor": {"k": 1}, "major": {"k": 5}}'
@@ -287,4 +299,5 @@ def _codes(languages: Sequence[str], place: str) -> tuple[str, ...]:
 
 
 def without_dose(params: Mapping[str, object]) -> dict[str, object]:
-    return {parameter: value for parameter, value in params.items() if parameter not in DOSES}
+    """The parameters that do not say how much is to be done."""
+    return {name: value for name, value in params.items() if name not in DOSES}

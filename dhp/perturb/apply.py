@@ -1,7 +1,9 @@
 """Application of variants to examples: by rule, and by edits that people wrote for the bundled data.
 
-A rule is tried on each text; where it cannot make the damage asked for, the reason stands in place of a
-text. The major degree must be more than the minor one of the same text.
+`RulesApplied.texts` tries each rule on each text. `changed` gives the function what it takes of the example,
+the others and the lists, with a random stream of its own, and refuses what is no changed text. If a rule
+cannot make the damage asked for, the reason stands in place of a text; so it does if the major degree is no
+more than the minor one. `authored_texts` makes the edits that people wrote for the bundled data.
 """
 
 import re
@@ -22,9 +24,7 @@ from dhp.perturb.api import DOSES, AskedModel, Edited, Perturber, asked_count
 
 T = TypeVar("T")
 MOST = 10_000
-"""Examples of a dataset from which perturbers draw: so their time grows no faster than the texts."""
-
-
+"""Examples of a dataset from which perturbers draw: so their time grows no faster than the texts. Chosen."""
 NO_FARTHER = "no room for more than the milder degree"
 
 
@@ -88,9 +88,11 @@ def _distinct(examples: Sequence[Example]) -> list[str]:
 
 def other_texts(others: Sequence[Example], text: str) -> Sequence[str]:
     """The outputs of others, each once, sorted, without this one."""
-    texts = others.texts if isinstance(others, OtherExamples) else _distinct(others)
-    place = bisect_left(texts, text)
-    return [*texts[:place], *texts[place + (texts[place : place + 1] == [text]) :]]
+    texts = list(others.texts if isinstance(others, OtherExamples) else _distinct(others))
+    place = bisect_left(texts, text)  # they are sorted: a search from the start would be slow for each text
+    if place < len(texts) and texts[place] == text:
+        del texts[place]
+    return texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,17 +130,17 @@ class RulesApplied:
             wanted = perturber.wanted
             for example in examples:
                 try:
-                    changed = self.changed(example, variant, perturber, wanted)
+                    text, asked, made = self.changed(example, variant, perturber, wanted)
                 except NotApplicable as reason:
                     yield PerturbedText(example.id, variant.name, None, reason=str(reason))
+                    continue
+                audited = audit(example.output, text, asked, made)
+                kind = variant.perturber, example.id
+                if _has_degree(variant) and kind in milder and not _exceeds(audited, milder[kind]):
+                    yield PerturbedText(example.id, variant.name, None, reason=NO_FARTHER)
                 else:
-                    audited = audit(example.output, *changed)
-                    kind = variant.perturber, example.id
-                    if _has_degree(variant) and kind in milder and not _exceeds(audited, milder[kind]):
-                        yield PerturbedText(example.id, variant.name, None, reason=NO_FARTHER)
-                        continue
                     milder[kind] = audited
-                    yield PerturbedText(example.id, variant.name, changed[0], audit=audited)
+                    yield PerturbedText(example.id, variant.name, text, audit=audited)
 
     def changed(
         self,
@@ -148,7 +150,7 @@ class RulesApplied:
         wanted: Sequence[str],
         model: AskedModel | None = None,
     ) -> tuple[str, int | None, int | None]:
-        """The changed text, with the edits asked for and made where they are counted.
+        """The changed text, with the edits asked for and made; None for both if nobody counts them.
 
         `wanted` is what the function takes; `model` is for one of method `llm`. Raises `NotApplicable`, and
         `InputError` as `texts` does.
@@ -160,11 +162,12 @@ class RulesApplied:
         function = perturber.function
         if function is None:
             raise InputError(f"{place}: needs a language model")
-        arguments: dict[str, object] = {"example": example, "lists": read_list, "language": example.language}
-        arguments["model"] = model
+        offered: dict[str, object] = {"example": example, "lists": read_list, "language": example.language}
+        offered["model"] = model
         if "others" in wanted:  # made only then, as it is a list of the whole dataset
-            arguments["others"] = self.others.of(example)
-        params = {**{name: arguments[name] for name in wanted}, **variant.params}
+            offered["others"] = self.others.of(example)
+        params = {name: offered[name] for name in wanted}
+        params.update(variant.params)
         # The key holds the perturber and not the variant, so that minor's edits are the first of major's.
         rng = stream(self.seed, self.dataset, example.id, perturber.name)
 
@@ -184,18 +187,19 @@ class RulesApplied:
             raise InputError(f"{place}: {e}") from None
         except (Exception, SystemExit) as e:
             raise InputError(f"{place}: raised {type(e).__name__}: {e}".splitlines()[0]) from e
-        counted = (result.asked, result.made) if isinstance(result, Edited) else (None, None)
         text = result.text if isinstance(result, Edited) else result
         fault = _fault(text, example.output, perturber.level)
         if fault:
             raise InputError(f"{place}: {fault}")
-        return text, *counted
+        if isinstance(result, Edited):
+            return text, result.asked, result.made
+        return text, None, None
 
 
 def _has_degree(variant: Variant) -> bool:
     """Whether it is one of the degrees of a kind of damage, each of which must exceed the one before."""
-    graded = variant.degree is not None and parse_variant(variant.name).dose is None
-    return graded and variant.level not in PROBES
+    is_graded = variant.degree is not None and parse_variant(variant.name).dose is None
+    return is_graded and variant.level not in PROBES
 
 
 def _exceeds(one: Audit, other: Audit) -> bool:
@@ -231,10 +235,11 @@ def _in_parts(
 
     Raises `NotApplicable` if no text allows it.
     """
-    order = list(range(len(texts)))[::-1]  # the last text first
-    single = variant.level == "attack"
-    if any(isinstance(variant.params.get(dose), int) for dose in DOSES):
-        order, single = sorted(order, key=lambda i: -len(texts[i])), True
+    order = list(reversed(range(len(texts))))  # the last text first
+    is_counted = any(isinstance(variant.params.get(dose), int) for dose in DOSES)
+    if is_counted:
+        order.sort(key=lambda i: -len(texts[i]))
+    in_one = is_counted or variant.level == "attack"
     changed, asked, made, reason = list(texts), 0, 0, "no text that may be changed"
     for i in order:
         try:
@@ -244,7 +249,7 @@ def _in_parts(
             continue
         edited = result if isinstance(result, Edited) else Edited(result, 1, 1)
         changed[i], asked, made = edited.text, asked + edited.asked, made + edited.made
-        if single:
+        if in_one:
             break
     if changed == list(texts) and variant.level != "control":
         raise NotApplicable(reason)
@@ -253,14 +258,13 @@ def _in_parts(
 
 def authored_perturbers(authored: AuthoredEdits | None) -> frozenset[str]:
     """The perturbers for which edits were written."""
-    return frozenset(p for edits in authored.examples.values() for p in edits) if authored else frozenset()
+    return frozenset[str]().union(*authored.examples.values()) if authored else frozenset()
 
 
 def authored_origin(authored: AuthoredEdits) -> str:
     """What made the texts: the file of the edits with a hash of what it says."""
-    return f"authored, {authored.dataset.replace('mini/', 'perturbations/authored/')}.yaml@" + text_hash(
-        authored.model_dump_json()
-    )
+    file = authored.dataset.replace("mini/", "perturbations/authored/")
+    return f"authored, {file}.yaml@{text_hash(authored.model_dump_json())}"
 
 
 def authored_texts(

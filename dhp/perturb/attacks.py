@@ -14,15 +14,15 @@ Texts = Mapping[str, Sequence[str]]
 """Code of a language -> sentences to be added to texts in it."""
 
 _NONE: Texts = {}
+"""What the suites of probes must fill in."""
 _LANGUAGES = ("en", "de", "es", "zh", "ja", "ar")
 """Languages of the sentences in `perturbations/probes/attacks.yaml`."""
 _STOPS = tuple(".!?…:;\"'”’)]。！？؟؛」』“")
+"""Behind these a text needs no full stop before a further sentence."""
 _UNSPACED = {"zh": "。", "ja": "。"}
 """Languages that set no space between sentences -> their full stop."""
-
-
 _AT_THE_START, _INSIDE = 0.3, 0.2
-"""Shares of what stands before a text and in it: most writers of such attacks add them at its end."""
+"""Shares of what stands before a text and in it: chosen. Most writers of such attacks add them at its end."""
 
 
 @perturber(name="judge_instruction", level="attack", languages=_LANGUAGES)
@@ -64,12 +64,12 @@ def padding(
 
 def _inner_positions(text: str, language: str | None) -> list[int]:
     """The ends of sentences before another one, but not within one that ended at "No." or "p."."""
-    spans = sentence_spans(text, language)
-    return [
-        end
-        for (_, end), (start, _) in pairwise(spans)
-        if (end < start or language in _UNSPACED) and not text[start].isdigit() and text[end - 1] in _STOPS
-    ]
+    positions = list[int]()
+    for (_, end), (start, _) in pairwise(sentence_spans(text, language)):
+        is_apart = end < start or language in _UNSPACED
+        if is_apart and not text[start].isdigit() and text[end - 1] in _STOPS:
+            positions.append(end)
+    return positions
 
 
 def _with_sentence(text: str, rng: Random, texts: Texts, language: str | None) -> Edited:
@@ -78,7 +78,7 @@ def _with_sentence(text: str, rng: Random, texts: Texts, language: str | None) -
     added = chosen[int(rng.random() * len(chosen))]
     # Both are drawn in any case, so that each text takes as many numbers of the stream.
     place, which = rng.random(), rng.random()
-    gap = "\n" if added.startswith("\n") else "" if language in _UNSPACED else " "
+    gap = "\n" if added.startswith("\n") else _gap(language)
     inner = _inner_positions(text, language)
     if place < _AT_THE_START:
         changed = f"{added.strip()}{gap}{text.lstrip()}"
@@ -91,21 +91,32 @@ def _with_sentence(text: str, rng: Random, texts: Texts, language: str | None) -
 
 
 def _in(language: str | None, texts: Texts) -> Sequence[str]:
-    """The sentences in a language."""
-    for text in texts.values() if isinstance(texts, Mapping) and texts else [None]:
-        if not isinstance(text, list | tuple) or not text or not all(isinstance(t, str) and t for t in text):
-            raise InputError(
-                f"parameter texts is {texts!r}; allowed: a list of one text or more for each language"
-            )
+    """The sentences in a language; raises `InputError` for a faulty parameter."""
+    if not isinstance(texts, Mapping) or not texts or not all(map(_are_texts, texts.values())):
+        raise InputError(
+            f"parameter texts is {texts!r}; allowed: a list of one text or more for each language"
+        )
     if language not in texts:
         raise NotApplicable(f"{IN_ANOTHER} {language_name(language)}, in which there is nothing to add")
     return texts[language or ""]
 
 
+def _are_texts(listed: object) -> bool:
+    """Whether it is a list of one text or more."""
+    if not isinstance(listed, list | tuple) or not listed:
+        return False
+    return all(isinstance(text, str) and text for text in listed)
+
+
 def _joined(text: str, sentence: str, language: str | None) -> str:
+    """A text with a sentence behind it, and a full stop between them if there is none."""
     text = text.rstrip()
     if sentence.startswith("\n"):
         return f"{text}{sentence}"
-    gap = "" if language in _UNSPACED else " "
     stop = "" if text.endswith(_STOPS) else _UNSPACED.get(language or "", ".")
-    return f"{text}{stop}{gap}{sentence}"
+    return f"{text}{stop}{_gap(language)}{sentence}"
+
+
+def _gap(language: str | None) -> str:
+    """What stands between two sentences."""
+    return "" if language in _UNSPACED else " "

@@ -448,9 +448,9 @@ class Builder:
             tuple(variants), self.registry, dataset.name, self.seed, others, split=dataset.split
         )
         for part in grouped(dataset.examples, _PART):
-            for name, of_variant in groupby(work.texts(part), key=lambda text: text.variant):
-                whole = self.doses and parse_variant(name).dose
-                made[name] += (fully_dosed(text) if whole else text for text in of_variant)
+            for text in work.texts(part):
+                is_dosed = self.doses and parse_variant(text.variant).dose
+                made[text.variant].append(fully_dosed(text) if is_dosed else text)
         return made
 
     def _missing_probes(self, variants: Iterable[Variant]) -> list[Variant]:
@@ -472,7 +472,10 @@ def _in_order(
     made: Mapping[str, Sequence[PerturbedText]], variants: Sequence[Variant]
 ) -> tuple[PerturbedText, ...]:
     """The texts variant by variant, example by example."""
-    return tuple(chain.from_iterable(made[v.name] for v in variants))
+    texts = list[PerturbedText]()
+    for variant in variants:
+        texts += made[variant.name]
+    return tuple(texts)
 
 
 def fully_dosed(text: PerturbedText) -> PerturbedText:

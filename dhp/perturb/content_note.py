@@ -1,16 +1,16 @@
 """Which kinds of fact the texts of a run do not allow, and why."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
 
-from dhp.core.records import Variant
+from dhp.core.records import PerturbedText, Variant
 from dhp.perturb.facts.kinds import CONTENT
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 
 _LEAST = 10
-"""Texts below which nothing is said of shares."""
+"""Texts below which nothing is said of shares: chosen."""
 _FEW = 0.5
-"""Kinds that reach a smaller share of the texts are named."""
+"""Kinds that reach a smaller share of the texts are named: chosen."""
 _OF_ALL = "wrong_facts"
 """The perturber that takes any kind of fact."""
 
@@ -27,18 +27,32 @@ def content_notes(part: PerturbedDataset) -> list[str]:
     name, total = part.dataset.name, len(part.dataset.examples)
     if total == 1 and mildest:
         return [f"{name}: a table of one row: no other row to take names and sentences from"]
-    of_any = mildest.pop(_OF_ALL, None)
-    reasons = dict(reason for v in mildest.values() for reason in _why_few(part, v))
-    if total < _LEAST or not reasons:
+    if total < _LEAST or not mildest:
         return []
-    made = sum(t.text is not None for t in part.by_variant[of_any.name]) if of_any else 0
-    reach = f"{made} of {total} texts allow a wrong fact; " if of_any else f"of {total} texts: "
-    return [f"{name}: {reach}{', '.join(f'{reason} in {n}' for reason, n in reasons.items())}"]
+    of_any = mildest.pop(_OF_ALL, None)
+    texts_of = part.by_variant
+    reasons = dict[str, int]()  # kinds often share one, such as "no name"
+    for variant in mildest.values():
+        texts = texts_of[variant.name]
+        of_kind = _reasons(texts)
+        if of_kind.total() > (1 - _FEW) * len(texts):
+            reason, count = of_kind.most_common(1)[0]
+            reasons[reason] = count
+    if not reasons:
+        return []
+
+    reach = f"of {total} texts: "
+    if of_any is not None:
+        made = [t for t in texts_of[of_any.name] if t.text is not None]
+        reach = f"{len(made)} of {total} texts allow a wrong fact; "
+    shown = ", ".join(f"{reason} in {count}" for reason, count in reasons.items())
+    return [f"{name}: {reach}{shown}"]
 
 
-def _why_few(part: PerturbedDataset, variant: Variant) -> Iterator[tuple[str, int]]:
-    """The commonest reason why texts do not allow a kind, and in how many; nothing if most do."""
-    texts = part.by_variant[variant.name]
-    reasons = Counter(t.reason.partition(";")[0] for t in texts if t.text is None and t.reason)
-    if reasons.total() > (1 - _FEW) * len(texts):
-        yield reasons.most_common(1)[0]
+def _reasons(texts: Sequence[PerturbedText]) -> Counter[str]:
+    """Why there is no text -> how often, without what follows a semicolon: what would be allowed."""
+    reasons = Counter[str]()
+    for text in texts:
+        if text.text is None and text.reason:
+            reasons[text.reason.partition(";")[0]] += 1
+    return reasons

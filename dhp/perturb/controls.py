@@ -57,7 +57,7 @@ def harmless(text: str, rng: Random, *, lists: ListReader, language: str | None 
 
 
 _SURELY = 20
-"""Words from which a text is surely in English, whatever was declared."""
+"""Words from which a text is surely in English, whatever was declared: chosen."""
 _CODE = re.compile(
     r"```.*?(?:```|\Z)|(?m:^)[ \t]*~~~[^~].*?\n[ \t]*~~~|`[^`\n]+`|</?\w[^<>\n]*>"
     r"|(?<![!-~])[!-~]*(?:://|\bwww\.|@|\\)[!-~]*|(?<!\S)[\w.~-]*/[\w./~-]+",
@@ -73,13 +73,14 @@ _SPACED_DASH = rules((r"(?<=[^\W\d_]{2}) - (?=[^\W\d_]{2})", " – "))
 
 
 def _of_english(text: str, spans: list[Span], known: HarmlessLists) -> Iterator[Edit]:
+    """Edits of marks, spelling and words; those of words not within quotation marks."""
     starts = {start for start, _ in spans}
-    cased = any(map(str.isupper, text))
-    named = any(c.isupper() and i not in starts for i, c in enumerate(text))
-    words = [
-        *respelled(text, starts, known, names_show=named or (cased and not TOKENISED.search(text))),
-        *word_edits(text, starts, cased=cased),
-    ]
+    has_capitals = any(map(str.isupper, text))
+    has_inner_capitals = any(c.isupper() and i not in starts for i, c in enumerate(text))
+    # Only in a text with capitals a word in small letters is surely no name.
+    names_show = has_inner_capitals or (has_capitals and not TOKENISED.search(text))
+    words = list(respelled(text, starts, known, names_show=names_show))
+    words += word_edits(text, starts, cased=has_capitals)
     yield from mark_edits(text)
     yield from outside(words, quoted(text))
 

@@ -6,6 +6,7 @@ from dhp.core.markdown import mark_length
 from dhp.perturb.edits import Edit, Span
 
 _BRACKETS = "”’」』）)\"'*_"
+"""What may stand behind the full stop of a sentence."""
 _STOPS = frozenset(".!?。！？…:：")
 _FULL_STOPS = frozenset("。！？")
 """Behind these stands no space."""
@@ -30,7 +31,9 @@ def removals(text: str, spans: Iterable[Span]) -> list[Edit]:
     """
     edits = list[Edit]()
     for start, end in _joined(text, spans):
-        first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end) % (len(text) + 1)
+        first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end)
+        if last < 0:
+            last = len(text)
         content = _behind_blank(text, first)
         content += mark_length(text, content)
         if any(map(str.isalnum, text[content:start] + text[end:last])):

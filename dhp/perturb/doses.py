@@ -27,13 +27,20 @@ def dosed(suite: Suite, doses: Doses, perturbers: Mapping[str, Perturber]) -> Su
     for name, amounts in wanted.items():
         if name not in able:
             raise InputError(f"doses: '{name}' takes none in suite '{suite.suite}'; {suggest(name, able)}")
-        amounts = as_list(amounts)
-        rising = all(isinstance(k, int) for k in amounts) and all(a < b for a, b in pairwise(amounts))
-        if len(amounts) < 2 or not rising or amounts[0] < 1:
-            shown = ",".join(map(str, amounts))
-            raise InputError(f"doses '{shown}': allowed: two or more rising whole numbers from 1 on")
         use = suite.perturbers[name]
-        others = without_dose(use.variants(name)[0].params)
-        by_dose = {f"k{k}": {**others, "k": k} for k in amounts}
+        first_degree = use.variants(name)[0]
+        others = without_dose(first_degree.params)
+        by_dose: dict[str, Mapping[str, object]] = {}
+        for k in _checked(as_list(amounts)):
+            by_dose[f"k{k}"] = {**others, "k": k}
         uses[name] = use.model_copy(update={"degrees": by_dose, "params": None})
     return suite.with_perturbers(uses).model_copy(update={"suite": f"{suite.suite}_doses"})
+
+
+def _checked(amounts: Sequence[int]) -> Sequence[int]:
+    """The doses of a perturber; raises `InputError` unless they are two or more, rising from 1 on."""
+    are_whole = all(isinstance(k, int) for k in amounts)
+    if are_whole and len(amounts) > 1 and amounts[0] >= 1 and all(a < b for a, b in pairwise(amounts)):
+        return amounts
+    shown = ",".join(map(str, amounts))
+    raise InputError(f"doses '{shown}': allowed: two or more rising whole numbers from 1 on")

@@ -24,12 +24,12 @@ def matched(those: Rules, text: str) -> Iterator[Edit]:
 
 
 def uniform(those: Rules, every: re.Pattern[str], text: str) -> list[Edit]:
-    """The edits of all rules where they reach `every` such place; else none, or two ways would be mixed."""
-    matches = list(matched(those, text))
+    """The edits of all rules if they reach `every` such place; else none, or two ways would be mixed."""
+    edits = list(matched(those, text))
     for place in every.finditer(text):
-        if not any(place.start() < end and start < place.end() for start, end, _ in matches):
+        if not any(place.start() < end and start < place.end() for start, end, _ in edits):
             return []
-    return matches
+    return edits
 
 
 def outside(edits: Iterable[Edit], kept: Iterable[Span]) -> Iterator[Edit]:
@@ -37,15 +37,18 @@ def outside(edits: Iterable[Edit], kept: Iterable[Span]) -> Iterator[Edit]:
     spans = list(kept)
     for edit in edits:
         start, end, _ = edit
-        if not any(start < b and a < max(end, start + 1) for a, b in spans):
+        end = max(end, start + 1)  # what is only put in counts as the character before which it stands
+        if not any(start < b and a < end for a, b in spans):
             yield edit
 
 
 def applied(text: str, edits: Iterable[Edit]) -> tuple[str, int]:
     """The text with all edits that do not overlap one further left, and their number."""
-    pieces, end, made = [], 0, 0
+    pieces, end, made = list[str](), 0, 0
     for start, stop, new in sorted(edits):
         if start >= end:
             pieces += [text[end:start], new]
-            end, made = stop, made + 1
-    return "".join([*pieces, text[end:]]), made
+            end = stop
+            made += 1
+    pieces.append(text[end:])
+    return "".join(pieces), made

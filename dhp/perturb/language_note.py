@@ -1,4 +1,4 @@
-"""What the languages of the texts cost a run."""
+"""What a run loses to the languages of its texts."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,29 +18,38 @@ def language_note(
     """
     spoken = Counter(e.language for e in dataset.examples)
     total = spoken.total()
-    lost: dict[str, int] = {}
+    lost = dict[str, int]()  # variant -> texts in languages that it cannot do
     for variant in variants:
+        lost[variant.name] = 0
         if variant.method == "rule":
-            able = perturbers[variant.made_by]
-            faults = {c: able.language_fault(c, by_suite=not variant.stand_in) for c in spoken}
-            lost[variant.name] = sum(n for code, n in spoken.items() if faults[code] is not None)
+            perturber = perturbers[variant.made_by]
+            for code, count in spoken.items():
+                if perturber.language_fault(code, by_suite=not variant.stand_in) is not None:
+                    lost[variant.name] += count
     if not any(lost.values()):
         return None
-    named = [f"{language_name(code)} {n}" for code, n in spoken.most_common() if code is not None]
-    if spoken[None]:
-        named.append(f"not declared {spoken[None]}")
 
     # The degrees of a perturber are lost together: each is named once.
     gone = dict[str, None]()
+    left = 0
     for variant in variants:
-        n = lost.get(variant.name, 0)
-        if n == total:
+        count = lost[variant.name]
+        if count == total:
             gone[variant.perturber] = None
-        elif n:
-            gone[f"{variant.perturber} ({n} of {total} texts)"] = None
-    left = sum(lost.get(v.name, 0) < total for v in variants)
-    say = "; set `text_language`, a column `language`, or output_language in the task" if spoken[None] else ""
+            continue
+        left += 1
+        if count:
+            gone[f"{variant.perturber} ({count} of {total} texts)"] = None
+
+    languages = []
+    for code, count in spoken.most_common():
+        if code is not None:
+            languages.append(f"{language_name(code)} {count}")
+    remedy = ""
+    if spoken[None]:
+        languages.append(f"not declared {spoken[None]}")
+        remedy = "; set `text_language`, a column `language`, or output_language in the task"
     return (
-        f"{dataset.name}: language of the texts: {', '.join(named)}: not applicable: {', '.join(gone)}; "
-        f"left: {left} of {len(variants)} variants{say}"
+        f"{dataset.name}: language of the texts: {', '.join(languages)}: not applicable: {', '.join(gone)}; "
+        f"left: {left} of {len(variants)} variants{remedy}"
     )

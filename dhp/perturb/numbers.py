@@ -4,12 +4,17 @@ import re
 
 _LETTER = "A-Za-zÀ-ÖØ-öø-ʯͰ-ϿЀ-ӿ"
 """Letters that make a code of a number beside them; Chinese ones always stand beside numbers."""
+# "5km", "20kg", "8pm": a unit makes no code of a number.
 _UNIT = r"(?:[kcmnµμ]?m|[kmµμ]?g|[cm]?l|k?W|kWh|[kMGT]B|[kMG]?Hz|mph|kph|km/h|ms|[ap]m)(?![\w-])"
 # A search for a digit is fast, so the first one stands before what looks back.
 _NUMBER = re.compile(
+    # The first digit, but not of "A4", "#3", "@2" or "[1", of "B-7", or of the end of "3 000".
     rf"\d(?<![{_LETTER}_#@.,\\\[\d]\d)(?<![{_LETTER}][-‐‑–/'’]\d)(?<!\d[\u00a0\u202f ]\d)"
+    # Nor of "GT 5", "version 2" or "f(2".
     rf"(?<![A-Z\d\W][A-Z\d] \d)(?<!ersion \d)(?<!\w\(\d)"
+    # The others, with separators; behind them no letter but that of a unit.
     rf"\d*+(?:[.,]\d++)*+(?:(?![{_LETTER}_])|(?={_UNIT}))"
+    # Nor "'s", ".x", "-B", the end of "3 000", or "(x".
     rf"(?!['’.][{_LETTER}]|-[A-Z](?![a-z])|[\u00a0\u202f ]\d|\([{_LETTER}])"
 )
 # "12,000", "1.234.567,50"

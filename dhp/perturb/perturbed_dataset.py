@@ -76,14 +76,6 @@ class PerturbedDataset:
         for v in self.variants:
             (probes if v.level in PROBES else damage).append(v.name)
 
-        # Probes have a hash of their own, so that runs with and without them have the same texts.
-        def hashed(names: Sequence[str]) -> str:
-            levels = [(v.name, v.level) for v in self.variants if v.name in names]
-            texts = [t for t in self.texts if t.variant in names]
-            texts.sort(key=lambda t: natural_order(t.example))
-            triples = ((t.example, t.variant, t.text) for t in texts)
-            return list_hash(triples, before=f"[{json.dumps(levels)}, ", after="]")
-
         return {
             "dataset": self.dataset.name,
             "n": len(self.dataset.examples),
@@ -95,9 +87,18 @@ class PerturbedDataset:
             "probes": probes,
             "left_out": list(self.left_out),
             "origins": dict(self.origins),
-            "perturbed": hashed(damage),
-            "probe_texts": hashed(probes),
+            # Probes have a hash of their own, so that runs with and without them have the same texts.
+            "perturbed": self._hash(damage),
+            "probe_texts": self._hash(probes),
         }
+
+    def _hash(self, names: Sequence[str]) -> str:
+        """Of the texts of some variants, with the levels of these."""
+        levels = [(v.name, v.level) for v in self.variants if v.name in names]
+        texts = [t for t in self.texts if t.variant in names]
+        texts.sort(key=lambda t: natural_order(t.example))
+        triples = ((t.example, t.variant, t.text) for t in texts)
+        return list_hash(triples, before=f"[{json.dumps(levels)}, ", after="]")
 
     @property
     def methods(self) -> str:

@@ -6,7 +6,8 @@ from dhp.content.catalog import read_probes
 from dhp.core.specs import PerturberUse
 
 _BY_DEFAULT = "harmless"
-"""One variant more. `identity` shows how steady scores are, not what they fall for: it takes a wish."""
+"""The control that runs have unless they say otherwise: one variant more. `identity` shows how steady scores
+are, not what they fall for, so it has to be asked for."""
 
 
 def chosen_probes(controls: bool | None, attacks: bool) -> Mapping[str, PerturberUse]:
@@ -14,8 +15,10 @@ def chosen_probes(controls: bool | None, attacks: bool) -> Mapping[str, Perturbe
 
     `controls` None takes harmless edits, True the original a second time, too, False none.
     """
-    known = read_probes("controls").perturbers
-    chosen = {
-        name: use for name, use in known.items() if controls or (controls is None and name == _BY_DEFAULT)
-    }
-    return {**chosen, **(read_probes("attacks").perturbers if attacks else {})}
+    chosen = dict[str, PerturberUse]()
+    if controls is not False:
+        known = read_probes("controls").perturbers
+        chosen.update(known if controls else {_BY_DEFAULT: known[_BY_DEFAULT]})
+    if attacks:
+        chosen.update(read_probes("attacks").perturbers)
+    return chosen

@@ -16,11 +16,11 @@ from dhp.perturb.shortcut import Shortcut, shortcut
 FAR = 3.5
 """Robust z-score, 0.6745 |x - median| / MAD, beyond which a value is an outlier (Iglewicz & Hoaglin 1993)."""
 MOST_OUTLIERS = 5
-"""How many outliers of a variant are named."""
-_LOW_SIMILARITY = 0.5  # below which a minor degree left too little of the text
-# Least MAD, where most texts changed alike: else each text that differs at all would be an outlier.
+"""How many outliers of a variant are named: chosen."""
+_LOW_SIMILARITY = 0.5  # below which a minor degree left too little of the text: chosen
+# Least MAD, where most texts changed alike: else each text that differs at all would be an outlier. Chosen.
 _SAME_SIMILARITY, _SAME_LENGTH = 0.01, 1.0
-_FEW = 5  # texts, below which nothing can be called far from the others
+_FEW = 5  # texts, below which nothing can be called far from the others: chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def _audited(
         similarity=_spread([c.audit.similarity for c in cases]),
         length_change=_spread([c.length_change for c in cases]),
         duplicates=sum(len(same) for same in _repeated(cases)),
-        unchanged=sum(c.before == c.after for c in cases),
+        unchanged=len([c for c in cases if c.before == c.after]),
         not_applicable=dict(reasons.most_common()),
         rejected=dict(rejected.most_common()),
         shortcut=_shortcut(variant, cases, clusters),

@@ -123,7 +123,8 @@ class VariantCard(Variant):
     @property
     def variant(self) -> Variant:
         """What was made, without the file."""
-        return Variant(*(getattr(self, each.name) for each in fields(Variant)))
+        values = {each.name: getattr(self, each.name) for each in fields(Variant)}
+        return Variant(**values)
 
 
 class PartCard(Spec):
@@ -344,7 +345,7 @@ def _read_part(folder: Path, card: PartCard) -> PerturbedDataset:
 
 def _texts_among(texts: Iterable[PerturbedText]) -> int:
     """How many have a text, not a reason why there is none."""
-    return sum(t.text is not None for t in texts)
+    return len([t for t in texts if t.text is not None])
 
 
 def _lines(path: Path, spec: type[S], card: PartCard) -> Iterator[tuple[str, S]]:

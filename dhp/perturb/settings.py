@@ -1,4 +1,8 @@
-"""Settings of the texts of a run and of their perturbations."""
+"""Settings of the texts of a run and of their perturbations.
+
+`Choice` declares them once: its fields are options of the command line and keywords in Python. The functions
+before it read what the command line has as text, e.g. `output=summary`, and check what no type says.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,9 +25,14 @@ _FIELDS = (
     "id source output question wrong_ending perturbed kind degree level control better reference language "
     "source_language"
 ).split()
+"""Fields that we know; others of a user's data may have any name."""
+_NEAR = 0.75
+"""Likeness (0 to 1, of difflib) from which an unknown field is a misspelt one of ours: chosen. `ouput` is one
+of them, `topic` is not."""
 
 
 def _known_names(settings: "PerturbModel") -> None:
+    """Refuse an unknown provider, and steps that are neither known nor a file."""
     from dhp.llm.api import providers
 
     one_of("provider", settings.model.partition("/")[0], providers(), f"perturb model '{settings.model}'")
@@ -68,16 +77,18 @@ class PerturbModel(Checked):
 
 
 def _fields(pairs: Sequence[str]) -> dict[str, str]:
+    """`OURS=THEIRS`, ... as our field -> their column."""
     from difflib import get_close_matches
 
     columns = pairs_like("OURS=THEIRS", "output=summary")(pairs)
     for ours, theirs in columns.items():
-        if ours not in _FIELDS and get_close_matches(ours, _FIELDS, n=1, cutoff=0.75):
+        if ours not in _FIELDS and get_close_matches(ours, _FIELDS, n=1, cutoff=_NEAR):
             raise ValueError(f"'{ours}={theirs}': unknown field '{ours}'; {suggest(ours, _FIELDS)}")
     return columns
 
 
 def _where(conditions: Sequence[str]) -> dict[str, list[str]]:
+    """`COLUMN=VALUE`, ... as column -> the values of which a row has to have one."""
     where: dict[str, list[str]] = {}
     for condition in conditions:
         column, equals, value = condition.partition("=")
@@ -88,6 +99,7 @@ def _where(conditions: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _perturber(named: "str | Perturber") -> "Perturber":
+    """A perturber, looked up if it is named."""
     from dhp.perturb.registry import load_perturber
 
     return load_perturber(named) if isinstance(named, str) else named
@@ -108,7 +120,7 @@ def _doses(entries: Sequence[str]) -> "Doses":
         raise ValueError(
             f"'{entries[0]}': give doses for all perturbers once, or for each by PERTURBER=K,K,..."
         )
-    return named.get("", named)
+    return named.get("", named)  # one list for all, else by perturber
 
 
 @dataclass(frozen=True, kw_only=True)

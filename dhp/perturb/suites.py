@@ -23,9 +23,8 @@ def check_suite(suite: Suite, perturbers: Mapping[str, Perturber]) -> None:
         for rule in use.stand_ins:
             _check_stand_in(rule, use, perturbers, f"{place}.stand_ins")
         for variant in use.variants(name):
-            known.check_params(
-                variant.params, place if variant.degree is None else f"{place}.{variant.degree}"
-            )
+            degree = "" if variant.degree is None else f".{variant.degree}"
+            known.check_params(variant.params, f"{place}{degree}")
 
 
 def _check_stand_in(name: str, use: PerturberUse, perturbers: Mapping[str, Perturber], place: str) -> None:
@@ -46,11 +45,16 @@ def stood_in(
     texts in none of the `languages`.
     """
     use, count = suite.perturbers.get(variant.perturber), variant.params.get("count")
+    if use is None:
+        return variant
+    # A model makes a count of edits, or all; a rule makes k, or a share of what it could.
     dose: Mapping[str, object] = {"share": 1.0} if count == "all" else {"k": count}
-    for name in use.stand_ins if use else ():
+    for name in use.stand_ins:
         rule = perturbers[name]
-        params = {**without_dose(next(iter(rule.degrees.values()))), **dose}
-        takes = any(rule.language_fault(language, by_suite=False) is None for language in languages)
-        if takes and name not in suite.perturbers and (rule.lacks is None or rule.lacks(params) is None):
+        mildest, *_ = rule.degrees.values()
+        params = {**without_dose(mildest), **dose}
+        is_able = any(rule.language_fault(language, by_suite=False) is None for language in languages)
+        is_complete = rule.lacks is None or rule.lacks(params) is None
+        if is_able and is_complete and name not in suite.perturbers:
             return replace(variant, method="rule", stand_in=name, params=params)
     return variant

@@ -35,8 +35,10 @@ def table_lines(made: Sequence[PerturbedDataset], path: str | Path) -> Iterator[
     # Our columns, the fields of the data, then the long texts; none that is empty in all rows.
     fields, filled = dict[str, None](), set[str]()
     for row in rows:
-        fields.update(dict.fromkeys(row))
-        filled.update(name for name, cell in row.items() if cell)
+        for name, cell in row.items():
+            fields[name] = None
+            if cell:
+                filled.add(name)
     further = [name for name in fields if name not in (*_OURS, *_TEXTS)]
     columns = [name for name in (*_OURS, *further, *_TEXTS) if name in filled]
     if Path(path).suffix.lower() != ".csv":

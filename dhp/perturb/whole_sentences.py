@@ -33,6 +33,7 @@ def _beginning(language: str, phrases: list[str]) -> re.Pattern[str]:
     return re.compile(rf"\W*(?:{'|'.join(map(re.escape, phrases))}){end}", re.I)
 
 
+# Bounds without another source were chosen.
 _CLOSING = "\"'”’»」』）)]*_ \t\n"
 _FINAL = (".", "!", "?", "…", "。", "！", "？", "।", "؟", "።")
 _COURTEOUS = 80
@@ -55,15 +56,15 @@ def whole_sentences(text: str, language: str | None) -> list[Span]:
     of that kind, or stand below each other as in a poem.
     """
     spans = sentence_spans(text, language)
-    lines = "\n" in text.strip()
-    if lines and _is_verse(text, spans):
+    has_lines = "\n" in text.strip()
+    if has_lines and _is_verse(text, spans):
         raise NotApplicable("the text is made of lines, as a poem is")
-    whole = [
-        (start, end)
-        for start, end in _without_signature(text, spans, language)
-        if mark_length(text, start)
-        or ((not lines or _is_finished(text[start:end])) and not _is_courtesy(text[start:end], language))
-    ]
+    whole = list[Span]()
+    for start, end in _without_signature(text, spans, language):
+        sentence = text[start:end]
+        is_whole = (_is_finished(sentence) or not has_lines) and not _is_courtesy(sentence, language)
+        if is_whole or mark_length(text, start):
+            whole.append((start, end))
     if len(spans) >= _FEW and 2 * len(whole) < len(spans):
         raise NotApplicable("most lines are no whole sentences")
     return whole
@@ -71,12 +72,12 @@ def whole_sentences(text: str, language: str | None) -> list[Span]:
 
 def _is_verse(text: str, spans: Sequence[Span]) -> bool:
     """Whether most sentences are short lines right below each other, but no items of a list."""
-    below = sum(
-        text[a[1] : b[0]].strip(" \t") == "\n"
-        and not mark_length(text, b[0])
-        and max(columns(text[slice(*a)]), columns(text[slice(*b)])) <= _VERSE
-        for a, b in pairwise(spans)
-    )
+    below = 0
+    for (start, end), (next_start, next_end) in pairwise(spans):
+        is_below = text[end:next_start].strip(" \t") == "\n" and not mark_length(text, next_start)
+        are_short = max(columns(text[start:end]), columns(text[next_start:next_end])) <= _VERSE
+        if is_below and are_short:
+            below += 1
     return below >= _LEAST_VERSE and 2 * below >= len(spans)
 
 

@@ -76,17 +76,20 @@ def exchanged_names(text: FactText, table: FactTable, rng: Random) -> Sequence[C
 
     # First pairs of names that are both in the text.
     for place, old in enumerate(left):
-        alike = other_of(old, left[place + 1 :]) if old not in used else []
-        other = next((name for name in alike if _stand_apart(text.text, old, name)), None)
-        if other is not None:
-            used |= {old, other}
-            changes.append(names.renaming(text.prose, {old: other, other: old}))
+        if old in used:
+            continue
+        for other in other_of(old, left[place + 1 :]):
+            if _stand_apart(text.text, old, other):
+                used |= {old, other}
+                changes.append(names.renaming(text.prose, {old: other, other: old}))
+                break
 
     # A name that is left over becomes one that only the source has.
     for old in left:
-        elsewhere = other_of(old, table.source_names(text)) if old not in used else []
+        if old in used:
+            continue
         free = list[str]()
-        for name in elsewhere:
+        for name in other_of(old, table.source_names(text)):
             is_new = name not in text.text and not _share(name, stated)
             if is_new and not _belong(text.evidence, old, name):
                 free.append(name)

@@ -343,6 +343,6 @@ def _by_function_words(text: str, lists: Callable[..., object]) -> str | None:
     words = LETTERS.findall(text.lower())  # of "d'une" both parts
     shares = dict[str, int]()
     for code, fluency in known.known.items():
-        shares[code] = sum(word in fluency.all for word in words)
+        shares[code] = len([word for word in words if word in fluency.all])
     best = max(shares, key=lambda code: shares[code])
     return best if words and shares[best] >= _LEAST * len(words) else None

@@ -3,7 +3,7 @@
 import functools
 import re
 import unicodedata
-from itertools import compress, islice, pairwise
+from itertools import islice
 from random import Random
 
 from dhp.core.errors import NotApplicable
@@ -26,9 +26,9 @@ def _marks() -> re.Pattern[str]:
 
 def letters_dose(text: str, k: int | None, share: float | None) -> tuple[int, int]:
     """Edits asked for and to be made, which are at most half of the text's letters and digits."""
-    letters = sum(map(str.isalnum, masked(text, codes=True).text))
-    asked = asked_edits(k, share, letters)
-    dose = min(asked, letters // 2)
+    letters = list(filter(str.isalnum, masked(text, codes=True).text))
+    asked = asked_edits(k, share, len(letters))
+    dose = min(asked, len(letters) // 2)
     if dose == 0:
         raise NotApplicable("fewer than two letters or digits")
     return asked, dose
@@ -42,10 +42,13 @@ def random_deletions(text: str, rng: Random, *, k: int | None = None, share: flo
     go with their letter.
     """
     asked, dose = letters_dose(text, k, share)
-    positions = list(compress(range(len(text)), map(str.isalnum, masked(text, codes=True).text)))
-    gone = sorted(islice(drawn(positions, rng), dose))
-    first, *others = (text[a + 1 : b] for a, b in pairwise([-1, *gone, len(text)]))
+    shown = masked(text, codes=True).text
+    positions = [i for i, character in enumerate(shown) if character.isalnum()]
     marks = "".join(combining_marks(text))
-    if marks:
-        others = [piece.lstrip(marks) for piece in others]
-    return Edited("".join([first, *others]), asked, dose)
+    pieces, end = list[str](), 0
+    for position in [*sorted(islice(drawn(positions, rng), dose)), len(text)]:
+        piece = text[end:position]
+        # A piece behind a deleted letter may begin with its accent.
+        pieces.append(piece.lstrip(marks) if marks and end else piece)
+        end = position + 1
+    return Edited("".join(pieces), asked, dose)

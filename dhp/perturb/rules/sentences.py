@@ -65,11 +65,8 @@ def reordering(
             break
     else:
         raise NotApplicable("no other order found")
-    pieces, end = [], 0
-    for (start, following), part in zip(spans, reordered, strict=True):
-        pieces += [text[end:start], part]
-        end = following
-    return Edited("".join([*pieces, text[end:]]), asked, moved)
+    edits = [(*span, part) for span, part in zip(spans, reordered, strict=True)]
+    return Edited(applied(text, edits)[0], asked, moved)
 
 
 _PAIR = 2

@@ -9,6 +9,7 @@ package's to say.
 """
 
 import functools
+import math
 import re
 from collections.abc import Callable
 from random import Random
@@ -108,8 +109,8 @@ class TypedText:
 def _positions(text: str) -> tuple[bytearray, bytearray]:
     """Two masks of the characters: letters, digits and `_`; and all that is not white space."""
     words = bytearray(map(str.isalnum, text))
-    for i, c in enumerate(text) if "_" in text else ():
-        words[i] |= c == "_"
+    for match in re.finditer("_", text):
+        words[match.start()] = 1
     return words, bytearray(map(str.isspace, text)).translate(_TURNED)
 
 
@@ -117,8 +118,10 @@ def _drawn(positions: bytearray, rng: Random) -> int:
     """The position of a random 1, come up to from the left by as many places as 1s are missing."""
     wanted = rng.randint(0, positions.count(1) - 1) + 1
     i = wanted - 1
-    while missing := wanted - positions.count(1, 0, i + 1):
+    missing = wanted - positions.count(1, 0, i + 1)
+    while missing:
         i += missing
+        missing = wanted - positions.count(1, 0, i + 1)
     return i
 
 
@@ -197,18 +200,27 @@ TYPOS: dict[str, tuple[Callable[[TypedText, Random], Edit | None], int]] = {
 ON_A_KEYBOARD = ("extra_char", "nearby_char")
 """Errors that depend on neighbouring keys; the package knows only the English keyboard."""
 _LONG = 4_000
-"""Characters from which typographical errors are made, and their distance measured, in pieces of a text."""
+"""Characters from which typographical errors are made, and their distance measured, in pieces of a text: the
+time that a distance takes grows as the square of the length. Chosen."""
 _PIECE = 60
+"""Characters of a piece, at most: chosen."""
 
 
 def _equal_pieces(text: str) -> list[str]:
-    """The text, or where it is long as many equal pieces as make them short; none begins with a mark."""
-    count = 1 if len(text) <= _LONG else -(-len(text) // _PIECE)
-    pieces = [text[len(text) * i // count : len(text) * (i + 1) // count] for i in range(count)]
-    if count > 1 and (marks := "".join(combining_marks(text))):
-        starts = [len(piece) - len(piece.lstrip(marks)) for piece in pieces[1:]]
-        moved = [piece[:n] for piece, n in zip(pieces[1:], starts, strict=True)]
-        pieces = [piece[n:] + more for piece, n, more in zip(pieces, [0, *starts], [*moved, ""], strict=True)]
+    """The text, or if it is long as many equal pieces as make them short; none begins with a mark."""
+    if len(text) <= _LONG:
+        return [text]
+    count = math.ceil(len(text) / _PIECE)
+    marks = "".join(combining_marks(text))
+    pieces = list[str]()
+    for i in range(count):
+        piece = text[len(text) * i // count : len(text) * (i + 1) // count]
+        if pieces and marks:
+            # Marks that belong to the last letter of the piece before go there.
+            rest = piece.lstrip(marks)
+            pieces[-1] += piece[: len(piece) - len(rest)]
+            piece = rest
+        pieces.append(piece)
     return pieces
 
 
@@ -225,8 +237,8 @@ def random_typos(
     An error that changes nothing, undoes or merges with an earlier one (the optimal string alignment
     distance to the original must grow), or is no typographical error ('9' to '10') is drawn again. The
     errors of a smaller dose are the first of those of a larger one. None parts a letter from its combining
-    marks. In a text of over 4,000 characters each
-    error falls within one of equal pieces of at most 60, and counts by its distance there.
+    marks. In a text of over 4,000 characters each error falls within one of equal pieces of at most 60, and
+    counts by its distance there.
     """
     asked, dose = letters_dose(text, k, share)
     prose = masked(text, codes=True)
@@ -265,5 +277,6 @@ def random_typos(
             break
     if made == 0:
         raise NotApplicable("no typographical error is possible in this text")
-    joined = "".join(results[i].text if i in results else piece for i, piece in enumerate(pieces))
-    return Edited(prose.restored(joined), asked, made)
+    for i, typed in results.items():
+        pieces[i] = typed.text
+    return Edited(prose.restored("".join(pieces)), asked, made)

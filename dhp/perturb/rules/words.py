@@ -33,17 +33,23 @@ def word_deletions(
         raise NotApplicable("fewer than two words")
     mild, most = max(1, round(_MILD * len(spans))), length(text) // 2
 
-    def too_much(start: int, end: int) -> bool:
+    def is_too_much(start: int, end: int) -> bool:
         return length(text[spans[start][0] : spans[end - 1][1]]) > most
 
+    # The gap of a mild size, nearest to a random place, without which the sentence breaks; else that place.
     first = int(rng.random() * (len(spans) - mild + 1))
-    start = next((i for i in words.gaps(mild, first) if not too_much(i, i + mild)), None)
-    if start is None and words.known and dose <= _SHORT:
-        raise NotApplicable("no words are known without which the sentence breaks")
-    of_mild = (first, first + mild) if start is None else (start, start + mild)
+    for start in words.gaps(mild, first):
+        if not is_too_much(start, start + mild):
+            of_mild = start, start + mild
+            break
+    else:
+        if words.known and dose <= _SHORT:
+            raise NotApplicable("no words are known without which the sentence breaks")
+        of_mild = first, first + mild
     gone = words.resized(of_mild, dose)
-    if too_much(*gone):
-        dose = bisect_left(range(1, dose), True, key=lambda k: too_much(*words.resized(of_mild, k)))
+    if is_too_much(*gone):
+        # The larger the dose, the more goes: so many doses from 1 on are not too much.
+        dose = bisect_left(range(1, dose), True, key=lambda k: is_too_much(*words.resized(of_mild, k)))
         gone = words.resized(of_mild, dose)
     if dose == 0:
         raise NotApplicable(TOO_MUCH)
@@ -51,7 +57,7 @@ def word_deletions(
 
 
 _MILD = 0.06
-"""Share of the words of a text in the gap that is looked for."""
+"""Share of the words of a text in the gap that is looked for: chosen."""
 _SHORT = 3
 """Words in a row: more of them are missed wherever they are gone."""
 
@@ -80,10 +86,12 @@ def word_swaps(
     places = words_in(text, language, with_marks=False)
     spans, words = places.spans, [text[start:end] for start, end in places.spans]
     first = _first_words(text, language, spans)
-    small = {word for word in words if word.islower()} | (places.known.all if places.known else set())
+    small = {word for word in words if word.islower()}  # they are no names
+    if places.known:
+        small |= places.known.all
     asked, chosen = asked_edits(k, share, len(words)), dict[int, tuple[str, str]]()
     for i in places.breaking_first(rng):
-        if chosen.keys() & {i - 1, i, i + 1}:
+        if chosen.keys() & {i - 1, i, i + 1}:  # one of its words moved already
             continue
         pair = words[i + 1], words[i]
         if i in first and words[i][:1].isupper():
