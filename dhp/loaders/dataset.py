@@ -1,4 +1,8 @@
-"""A dataset: examples with their task and the suite that degrades them."""
+"""A dataset: examples with their task and the suite that degrades them.
+
+A loader makes a `Dataset` of all examples that it reads, which are its pool. `in_languages` gives each output
+its language, `only` and `chosen` take some of the examples. Each returns a new dataset.
+"""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
@@ -40,8 +44,8 @@ class Dataset:
     notes: tuple[str, ...] = ()
     """Notes on the texts for readers of the results."""
     split: Split | None = None
-    """Where the output holds more than what may be changed: how rules of characters, words and sentences and
-    probes get at the rest."""
+    """How rules of characters, words and sentences and probes get at what may be changed, if the output holds
+    more than that."""
 
     def __post_init__(self) -> None:
         place = f"dataset '{self.name}'"
@@ -77,10 +81,13 @@ class Dataset:
     @property
     def changeable_pool(self) -> Sequence[Example]:
         """The pool, of outputs only what may be changed."""
-        split = self.split
-        if split is None:
+        if self.split is None:
             return self.pool
-        return tuple(replace(e, output="\n\n".join(split(e)[0])) for e in self.pool)
+        changeable = []
+        for example in self.pool:
+            parts, _ = self.split(example)
+            changeable.append(replace(example, output="\n\n".join(parts)))
+        return tuple(changeable)
 
     @classmethod
     @near_keywords
@@ -95,22 +102,24 @@ class Dataset:
     ) -> "Dataset":
         """A dataset of your own examples; `task` names their task, `suite` defaults to `general`.
 
-        `language` is that of the outputs, where a field `language` of an example does not say it.
+        `language` is that of the outputs, if a field `language` of an example does not say it.
         """
-        known, all_examples = read_task(task), tuple(examples)
-        made = cls(name, all_examples, known, read_suite(suite or GENERAL_SUITE), pool=all_examples)
-        return made.in_languages(None, language or known.output_language)
+        known_task, all_examples = read_task(task), tuple(examples)
+        known_suite = read_suite(suite or GENERAL_SUITE)
+        dataset = cls(name, all_examples, known_task, known_suite, pool=all_examples)
+        return dataset.in_languages(None, language or known_task.output_language)
 
     def in_languages(self, source: str | None, output: str | None) -> "Dataset":
         """The dataset as it was read, with the language of each output and both languages in its task.
 
-        The field `language` of an example comes before `output`, the language that is declared for all; else
-        the only language of a script is that of a text in it.
+        The field `language` of an example comes before `output`, the language that is declared for all. If
+        neither says it, a script that only one language uses does.
         """
-        examples = tuple(
-            replace(e, language=text_language(e.output, e.fields.get("language") or output))
-            for e in self.examples
-        )
+        known = []
+        for example in self.examples:
+            declared = example.fields.get("language") or output
+            known.append(replace(example, language=text_language(example.output, declared)))
+        examples = tuple(known)
         task = _naming(self.task, examples, source, output)
         return replace(self, examples=examples, pool=examples, task=task)
 
@@ -118,41 +127,44 @@ class Dataset:
     def clusters(self) -> dict[str, str]:
         """Example -> the cluster that it is in: its field `cluster`, or the examples of the same source.
 
-        Empty where every example stands alone.
+        Empty if every example stands alone.
         """
-        firsts: dict[bytes, str] = {}  # a hash: sources are long
+        firsts: dict[bytes, str] = {}  # hash of a source, as sources are long -> its first example
         cluster_of = {}
-        for e in self.examples:
-            source = e.source.strip()
-            same_source = firsts.setdefault(key_digest(source), e.id) if source else e.id
-            cluster_of[e.id] = e.fields.get("cluster") or same_source
-        return cluster_of if len(set(cluster_of.values())) < len(cluster_of) else {}
+        for example in self.examples:
+            source = example.source.strip()
+            cluster = example.id
+            if source:
+                cluster = firsts.setdefault(key_digest(source), example.id)
+            cluster_of[example.id] = example.fields.get("cluster") or cluster
+        some_share = len(set(cluster_of.values())) < len(cluster_of)
+        return cluster_of if some_share else {}
 
     def only(self, ids: Collection[str]) -> "Dataset":
         """The dataset with only the examples of these ids; raises `InputError` for an unknown id."""
-        known = {e.id for e in self.examples}
-        unknown = sorted(set(ids) - known)
+        wanted = set(ids)
+        unknown = sorted(wanted - {example.id for example in self.examples})
         if unknown:
             raise InputError(
                 f"dataset '{self.name}': has no example '{unknown[0]}', which the perturbation set is of"
             )
-        wanted = set(ids)
-        return replace(self, examples=tuple(e for e in self.examples if e.id in wanted))
+        examples = tuple(example for example in self.examples if example.id in wanted)
+        return replace(self, examples=examples)
 
     def chosen(self, n: int, seed: int) -> "Dataset":
         """The dataset with `n` of its examples, chosen by `seed`."""
         if n == len(self.examples):
             return self
         examples = select(self.examples, n, seed=seed, dataset=self.name)
-        ids = {e.id for e in examples}
-        pairs = tuple(p for p in self.pairs if p.example in ids)
+        ids = {example.id for example in examples}
+        pairs = tuple(text for text in self.pairs if text.example in ids)
         return replace(self, examples=examples, pairs=pairs)
 
 
 def select(examples: Sequence[Example], n: int, *, seed: int, dataset: str) -> Sequence[Example]:
     """`n` examples by the rank of sha256 of (seed, dataset, id), in the order in which they came.
 
-    Which ones depends on the set of ids alone, not on their order. Raises `InputError` unless
+    Which ones they are depends on the set of ids alone, not on their order. Raises `InputError` unless
     1 <= n <= len(examples).
     """
     if n < 1:
@@ -162,8 +174,9 @@ def select(examples: Sequence[Example], n: int, *, seed: int, dataset: str) -> S
             f"{dataset}: {n} examples asked for, {len(examples)} there; allowed: 1 to {len(examples)}"
         )
     # By rank, and not by drawing: a larger n keeps those that a smaller one has chosen.
-    chosen = set(nsmallest(n, (e.id for e in examples), key=lambda name: key_digest(seed, dataset, name)))
-    return tuple(e for e in examples if e.id in chosen)
+    ids = [example.id for example in examples]
+    chosen = set(nsmallest(n, ids, key=lambda name: key_digest(seed, dataset, name)))
+    return tuple(example for example in examples if example.id in chosen)
 
 
 def measure(examples: Sequence[Example]) -> Figures:
@@ -178,14 +191,16 @@ def measure(examples: Sequence[Example]) -> Figures:
 
 
 def _naming(task: Task, examples: Sequence[Example], source: str | None, output: str | None) -> Task:
-    """The task with the languages of the data, where its instruction names them."""
+    """The task with the languages of the data, if its instruction names them."""
     if not task.names_languages:
         return task
+    source = source or task.source_language or _common(examples, "source_language")
+    output = output or task.output_language or _common(examples, "language")
     languages = {
-        "source_language": source or task.source_language or _common(examples, "source_language"),
-        "output_language": output or task.output_language or _common(examples, "language"),
+        "source_language": declared_language(source),
+        "output_language": declared_language(output),
     }
-    return task.model_copy(update={key: declared_language(value) for key, value in languages.items()})
+    return task.model_copy(update=languages)
 
 
 def _common(examples: Sequence[Example], field: str) -> str | None:

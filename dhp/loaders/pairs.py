@@ -10,8 +10,8 @@ import json
 import logging
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import product
 from typing import Literal, NamedTuple
@@ -27,13 +27,19 @@ from dhp.loaders.dataset import Dataset
 PAIR_FIELDS = ("perturbed", "kind", "degree", "level", "control", "better")
 """What a row of pairs says beside its example."""
 DEFAULT_KIND = "perturbed"
+"""The kind of damage of a row that does not name one."""
 DEFAULT_LEVEL = "given"
+"""The level of a kind of damage that nobody gave one."""
 TEXTS = ("id", "source", "output")
-_YES, _NO = ("1", "true", "yes", "control"), ("0", "false", "no", "")
+"""Our names for the parts of an example; every other name is that of a further field."""
+_YES, _NO = ("1", "true", "yes", "control"), ("0", "false", "no")
+"""What a column `control` may say, in any case; an empty cell means no."""
 _MIDDLE = 1.5
-"""A preference for neither, of those from 1, the first text, to 2, the second."""
+"""A preference for neither text. Preferences go from 1, the first text, to 2, the second."""
 _TIES = ("", "tie", "tied", "equal", "both", "neither", "none")
+"""Labels that prefer neither text."""
 LeftOut = Literal["equal", "without text", "tied", "duplicate"]
+"""Why there is no pair in a row, in the words of the note."""
 
 
 class Pair(NamedTuple):
@@ -41,7 +47,7 @@ class Pair(NamedTuple):
 
     row: Row
     example: Example
-    named: bool
+    has_id: bool
     """Whether the row has an id."""
     text: str
     kind: str
@@ -50,18 +56,52 @@ class Pair(NamedTuple):
     control: bool
 
 
-def read_row(row: Row, number: int | None, entry: PairColumns, form: PairMap) -> Pair | LeftOut:
-    """The pair in a row, or why there is none; `number` stands in for an id, without one the texts."""
-    columns, values = {**form.fields, **entry.fields}, {**form.values, **entry.values}
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """What a row holds under our names."""
 
-    def cell(name: str) -> str | None:
-        if name in values or name not in columns:
-            return values.get(name)
+    row: Row
+    columns: Mapping[str, str]
+    """Our name -> the table's column."""
+    values: Mapping[str, str]
+    """Our name -> the text that all rows have; it comes before a column."""
+
+    def text(self, name: str) -> str | None:
+        """A text of the example or a word on the pair; None if there is no such column, or it is empty."""
+        if name in self.values or name not in self.columns:
+            return self.values.get(name)
         read = said_before if name == "source" else said_last
-        return read(row, columns[name])
+        return read(self.row, self.columns[name])
 
-    good, bad = cell("output"), cell("perturbed")
-    if good is None or bad is None or ("source" in columns and cell("source") is None):
+    def word(self, name: str) -> str:
+        """The same with single spaces; an empty string in place of None."""
+        return single_spaced(self.text(name) or "")
+
+    def fields(self) -> dict[str, str]:
+        """The further fields of the example."""
+        fields = {}
+        for name in (*self.columns, *self.values):
+            if name in TEXTS or name in PAIR_FIELDS:
+                continue
+            if name in self.values:
+                fields[name] = self.values[name]
+                continue
+            column = self.columns[name]
+            text = as_text(self.row.value(column))
+            if text is not None:
+                fields[name] = self.row.encodable(column, text)
+        return fields
+
+
+def read_row(row: Row, number: int | None, entry: PairColumns, form: PairMap) -> Pair | LeftOut:
+    """The pair in a row, or why there is none.
+
+    Without a column for ids `number` is the id, or if that is None, too, a hash of the texts.
+    """
+    columns, values = _map_of(form, entry)
+    cells = _Cells(row, columns, values)
+    good, bad = cells.text("output"), cells.text("perturbed")
+    if good is None or bad is None or ("source" in columns and cells.text("source") is None):
         return "without text"
     if good.strip() == bad.strip():
         return "equal"
@@ -71,60 +111,90 @@ def read_row(row: Row, number: int | None, entry: PairColumns, form: PairMap) ->
             return "tied"
         if side == 1:
             good, bad = bad, good
-    others = [name for name in (*columns, *values) if name not in (*TEXTS, *PAIR_FIELDS)]
-    texts = {name: _field(row, name, columns, values) for name in others}
-    fields = {name: text for name, text in texts.items() if text is not None}
-    source = cell("source") or ""
+    source, fields = cells.text("source") or "", cells.fields()
     if "id" in columns:
         identity = row.text(columns["id"])
+    elif number is not None:
+        identity = str(number)
     else:
-        identity = id_of_texts(source, good, fields) if number is None else str(number)
-    kind = _kind(row, cell("kind"), form.kind_pattern)
-    level_of_kind = next((level for level, kinds in form.levels.items() if fits(kind, kinds)), DEFAULT_LEVEL)
-    level = " ".join((cell("level") or level_of_kind).split())
+        identity = id_of_texts(source, good, fields)
+    kind = _kind(row, cells.word("kind") or DEFAULT_KIND, form.kind_pattern)
+    level = cells.word("level") or _level_of_kind(kind, form)
     control = level == "control" or ("control" in columns and _is_control(row, columns["control"], form))
-    degree = " ".join((cell("degree") or "").split()) or None
     example = Example(identity, source, good, fields)
-    return Pair(row, example, "id" in columns, bad, kind, degree, level, control)
+    return Pair(row, example, "id" in columns, bad, kind, cells.word("degree") or None, level, control)
+
+
+def _map_of(form: PairMap, entry: PairColumns) -> tuple[dict[str, str], dict[str, str]]:
+    """Our name -> column, and our name -> constant text, of one pair of a row.
+
+    `form` says what all pairs of a row have in common, `entry` what this one has of its own.
+    """
+    return {**form.fields, **entry.fields}, {**form.values, **entry.values}
+
+
+def _level_of_kind(kind: str, form: PairMap) -> str:
+    for level, kinds in form.levels.items():
+        if fits(kind, kinds):
+            return level
+    return DEFAULT_LEVEL
+
+
+def single_spaced(text: str) -> str:
+    """A text on one line, its words separated by one space each."""
+    return " ".join(text.split())
 
 
 _ASKING = ("user", "human", "system", "developer")
-"""Roles whose messages are no answers."""
+"""Roles whose messages are no answers, as services and logs call them."""
 
 
 def said_last(row: Row, column: str) -> str | None:
-    """The text in a column, of messages that of the answer at their end; None for a blank or absent one."""
+    """The text in a column; if it holds messages, that of the answer at their end.
+
+    None for a blank or absent text, and for messages without an answer.
+    """
     value = row.value(column)
     messages = _messages(value)
     if messages:
-        return None if is_unanswered(value) else row.encodable(column, messages[-1][1])
+        return None if is_unanswered(value) else row.encodable(column, messages[-1].text)
     return None if is_blank(value) else row.text(column)
 
 
 def is_unanswered(value: object) -> bool:
     """Whether it is a list of messages without an answer at its end."""
     messages = _messages(value)
-    return bool(messages) and (messages[-1][0] in _ASKING or not messages[-1][1].strip())
+    if not messages:
+        return False
+    last = messages[-1]
+    return last.role in _ASKING or not last.text.strip()
 
 
 def said_before(row: Row, column: str) -> str | None:
-    """The text in a column, of messages those before the answer."""
+    """The text in a column; if it holds messages, those before the answer."""
     messages = _messages(row.value(column))
     if not messages:
         return said_last(row, column)
-    before = messages[:-1] if messages[-1][0] == "assistant" else messages
-    texts = [text for _, text in before]
-    if len(before) > 1:
-        texts = [f"{role.capitalize()}: {text}" for role, text in before]
-    return row.encodable(column, "\n\n".join(texts)) or None
+    if messages[-1].role == "assistant":
+        messages = messages[:-1]
+    if len(messages) == 1:
+        text = messages[0].text
+    else:
+        text = "\n\n".join(f"{message.role.capitalize()}: {message.text}" for message in messages)
+    return row.encodable(column, text) or None
 
 
 _SAYS = ("content", "text", "message", "body", "value")
-"""Names that hold the text of a message."""
+"""Names that hold the text of a message, the more usual first."""
 
 
-def _messages(value: object) -> list[tuple[str, str]]:
-    """Role and text of each of a list of messages; empty for anything else.
+class _Message(NamedTuple):
+    role: str
+    text: str
+
+
+def _messages(value: object) -> list[_Message]:
+    """A list of messages; empty for anything else.
 
     Each message has a `role` and one text, under one of the names in `_SAYS`.
     """
@@ -138,22 +208,14 @@ def _messages(value: object) -> list[tuple[str, str]]:
         texts = [each[name] for name in _SAYS if isinstance(each.get(name), str)]
         if not texts:
             return []
-        messages.append((role, texts[0]))
+        messages.append(_Message(role, texts[0]))
     return messages
 
 
-def _field(row: Row, name: str, columns: Mapping[str, str], values: Mapping[str, str]) -> str | None:
-    if name in values:
-        return values[name]
-    text = as_text(row.value(columns[name]))
-    return None if text is None else row.encodable(columns[name], text)
-
-
-def _kind(row: Row, label: str | None, pattern: str | None) -> str:
-    kind = " ".join((label or DEFAULT_KIND).split())
-    if pattern is not None:
-        match = re.search(pattern, kind)
-        kind = match[1] if match else kind
+def _kind(row: Row, label: str, pattern: str | None) -> str:
+    """The kind of damage in a label: what the first group of `pattern` finds there, else the whole label."""
+    match = re.search(pattern, label) if pattern is not None else None
+    kind = match[1] if match else label
     if kind == ORIGINAL:
         raise row.fault(f"kind '{ORIGINAL}' names the undamaged text; allowed: any other name")
     return kind
@@ -161,11 +223,14 @@ def _kind(row: Row, label: str | None, pattern: str | None) -> str:
 
 def _is_control(row: Row, column: str, form: PairMap) -> bool:
     cell = (as_text(row.value(column)) or "").strip()
+    word = cell.casefold()
     if form.control_values:
-        return cell.casefold() in {value.casefold() for value in form.control_values}
-    if cell.casefold() not in (*_YES, *_NO):
-        raise row.fault(f"column '{column}' is '{cell}'; allowed: {', '.join(_YES)} or {', '.join(_NO[:-1])}")
-    return cell.casefold() in _YES
+        return word in [value.casefold() for value in form.control_values]
+    if word in _YES:
+        return True
+    if not word or word in _NO:
+        return False
+    raise row.fault(f"column '{column}' is '{cell}'; allowed: {', '.join(_YES)} or {', '.join(_NO)}")
 
 
 def _better(row: Row, column: str, first: str, second: str) -> int | None:
@@ -176,43 +241,67 @@ def _better(row: Row, column: str, first: str, second: str) -> int | None:
     1.5 for a tie.
     """
     label = (as_text(row.value(column)) or "").strip().casefold()
-    winner = label = label.removesuffix(".0")  # as pandas writes 1 in a column with an empty cell
-    ordered = re.fullmatch(r"([^<>=]+?)\s*(<+|>+)\s*([^<>=]+)", label)
+    label = label.removesuffix(".0")  # pandas writes 1 as 1.0 in a column with an empty cell
+    winner = label
+    ordered = _ORDER.fullmatch(label)
     if ordered:
-        winner = ordered[1] if ">" in ordered[2] else ordered[3]
+        left, sign, right = ordered.groups()
+        winner = left if ">" in sign else right
     elif label in _TIES or "=" in label:
         return None
     names = first.casefold(), second.casefold()
-    tails = _differing_ends(*names)
+    ends = _differing_ends(*names)
     # Columns `text_0` and `text_1` are named by 0 and 1, and not by first and second.
-    if "0" not in tails and re.fullmatch(r"[12]|1\.\d+", label):
+    if "0" not in ends and _PREFERENCE.fullmatch(label):
         number = float(label)
         return None if number == _MIDDLE else int(number > _MIDDLE)
-    fits = [
-        winner in (name, tail) or (tail != "" and re.search(rf"[\W_]{re.escape(tail)}$", winner) is not None)
-        for name, tail in zip(names, tails, strict=True)
-    ]
-    if fits[0] == fits[1]:
+    is_first = _is_named(winner, names[0], ends[0])
+    is_second = _is_named(winner, names[1], ends[1])
+    if is_first == is_second:
         raise row.fault(
-            f"column '{column}' is '{label}'; allowed: '{tails[0]}' or '{tails[1]}' for the better of "
+            f"column '{column}' is '{label}'; allowed: '{ends[0]}' or '{ends[1]}' for the better of "
             f"'{first}' and '{second}', or 'tie'"
         )
-    return fits.index(True)
+    return 0 if is_first else 1
+
+
+_ORDER = re.compile(r"([^<>=]+?)\s*(<+|>+)\s*([^<>=]+)")
+"""Two names and which is the better: `A>B`, `a << b`."""
+_PREFERENCE = re.compile(r"[12]|1\.\d+")
+"""A preference from the first text to the second: `1`, `1.5`, `1.99`, `2`."""
+
+
+def _is_named(label: str, name: str, end: str) -> bool:
+    """Whether a label is the name of a column, its `end`, or that after other words, such as `model_a`."""
+    if label in (name, end):
+        return True
+    return end != "" and re.search(rf"[\W_]{re.escape(end)}$", label) is not None
+
+
+_WORD = re.compile(r"[^\W_]+")
+"""Letters and digits: `model` and `a` of `model_a`."""
 
 
 def _differing_ends(one: str, other: str) -> tuple[str, str]:
-    """What tells two names apart, such as `1` and `2`: without the same start and the same last words."""
+    """What tells two names apart: `a` and `b` of `model_a_text` and `model_b_text`.
+
+    What both begin with and the last words that they share are left out. Of `text` and `text_2` it is an
+    empty text and `2`.
+    """
     start = 0
-    while one[start : start + 1] == other[start : start + 1] != "":
+    for ours, theirs in zip(one, other, strict=False):
+        if ours != theirs:
+            break
         start += 1
-    ends = [re.findall(r"[^\W_]+", name[start:]) for name in (one, other)]
-    while all(len(words) > 1 for words in ends) and ends[0][-1] == ends[1][-1]:
-        ends = [words[:-1] for words in ends]
-    return " ".join(ends[0]), " ".join(ends[1])
+    words, others = _WORD.findall(one[start:]), _WORD.findall(other[start:])
+    while len(words) > 1 and len(others) > 1 and words[-1] == others[-1]:
+        words.pop()
+        others.pop()
+    return " ".join(words), " ".join(others)
 
 
 def fits(label: str, wanted: Sequence[str]) -> bool:
-    """Whether a value is one of those wanted, or fits one of them as a pattern."""
+    """Whether a value is one of those wanted, or fits one of them as a pattern such as `num*`."""
     return label in wanted or any(fnmatchcase(label, pattern) for pattern in wanted)
 
 
@@ -224,35 +313,43 @@ def chosen_rows(table: Table, where: Mapping[str, Sequence[str]]) -> Table:
                 f"{table.name}: column '{column}' of --where is missing; {suggest(column, table.columns)}"
             )
     for column, values in where.items():
-        wanted = [value.casefold() for value in values]
-        labels: set[str] = set()
-        table = table.with_rows(row for row in table.rows if fits(_normalised(row, column, labels), wanted))
-        if not table.rows:
-            some = ", ".join(sorted(labels)[:8])
-            raise InputError(f"{table.name}: no row has {column} = {' or '.join(values)}; found: {some}")
+        table = _with_values(table, column, values)
     return table
 
 
-def _normalised(row: Row, column: str, labels: set[str]) -> str:
-    """What a row has in a column, without its case; `labels` takes it as it is."""
-    label = (as_text(row.value(column)) or "").strip()
-    labels.add(label)
-    return label.casefold()
+_SHOWN = 8
+"""Values of a column that a message shows, as examples. Chosen: they fit into a line or two."""
+
+
+def _with_values(table: Table, column: str, values: Sequence[str]) -> Table:
+    wanted = [value.casefold() for value in values]
+    labels: set[str] = set()
+
+    def is_wanted(row: Row) -> bool:
+        label = (as_text(row.value(column)) or "").strip()
+        labels.add(label)
+        return fits(label.casefold(), wanted)
+
+    chosen = table.with_rows(row for row in table.rows if is_wanted(row))
+    if not chosen.rows:
+        some = ", ".join(sorted(labels)[:_SHOWN])
+        raise InputError(f"{table.name}: no row has {column} = {' or '.join(values)}; found: {some}")
+    return chosen
 
 
 def read_pairs(name: str, table: Table, form: PairMap, task: Task, *, ordered: bool = True) -> Dataset:
     """The dataset in a table of pairs: examples in order of occurrence, with their degraded texts.
 
     A row is a pair, or several with `form.each`. Rows that agree in id, source, output and the fields that a
-    judge is shown are of one example. Where an id stands for several examples, or an example has several
-    texts of one kind, the later examples are called `ID~2`, `ID~3`, ..., and all of them have the field
-    `cluster`, the id. Pairs that are equal, tied, duplicate or without a text are left out and counted in a
-    note. Raises `InputError` for a column that is missing, a value that is not allowed, a kind with
-    several levels, and if no pair is left.
+    judge is shown are of one example. If an id stands for several examples, or an example has several texts
+    of one kind, the later examples are called `ID~2`, `ID~3`, ..., and all of them have the field `cluster`,
+    the id. Pairs that are equal, tied, duplicate or without a text are left out and counted in a note.
+    Raises `InputError` for a column that is missing, a value that is not allowed, a kind with several levels,
+    and if no pair is left.
 
-    `ordered` says that the rows come in one order alone, as those of a published set: without ids it has the
-    numbers of its rows. Otherwise texts without an id are known by themselves, and the set is the same in
-    whatever order the rows come.
+    `ordered` says that the order of the rows is fixed, as in a published set: examples without ids are known
+    by the numbers of their rows. Otherwise they are known by a hash of their texts, and the set is the same
+    in whatever order the rows come.
     """
     table = chosen_rows(table, form.where)
     _check_columns(table, form)
@@ -260,19 +357,22 @@ def read_pairs(name: str, table: Table, form: PairMap, task: Task, *, ordered: b
     pairs = list(_pairs(table, form, left_out, numbered=ordered))
     if not ordered:
         pairs.sort(key=_place)
-    examples, variants, texts = _grouped(pairs, [f for f in task.shown_fields if f not in TEXTS], left_out)
+    shown = [field for field in task.shown_fields if field not in TEXTS]
+    examples, variants, texts = _grouped(pairs, shown, left_out)
     note = ", ".join(f"{count} {why}" for why, count in left_out.items())
     if not pairs:
         raise InputError(f"{table.name}: no pair is left ({note}); allowed: pairs of two different texts")
     if note:
-        of = left_out.total() + len(texts)
-        logging.getLogger("dhp").warning("%s: left out of %d pairs: %s", table.name, of, note)
+        count = left_out.total() + len(texts)
+        logging.getLogger("dhp").warning("%s: left out of %d pairs: %s", table.name, count, note)
     return Dataset(name, examples, task, None, examples, variants, texts)
 
 
 def _check_columns(table: Table, form: PairMap) -> None:
+    """Raise `InputError` for a column that is missing, or if no column is said to hold one of the two
+    texts."""
     for entry in form.each or [PairColumns()]:
-        columns, values = {**form.fields, **entry.fields}, {**form.values, **entry.values}
+        columns, values = _map_of(form, entry)
         for ours, theirs in columns.items():
             if not table.has(theirs):
                 raise InputError(
@@ -294,6 +394,7 @@ def _place(pair: Pair) -> tuple[object, ...]:
 
 
 def _pairs(table: Table, form: PairMap, left_out: "Counter[LeftOut]", *, numbered: bool) -> Iterator[Pair]:
+    """The pairs in the rows; `left_out` counts why others are no pair."""
     for number, row in enumerate(table.rows, 1):
         for entry in form.each or [PairColumns()]:
             pair = read_row(row, number if numbered else None, entry, form)
@@ -306,10 +407,13 @@ def _pairs(table: Table, form: PairMap, left_out: "Counter[LeftOut]", *, numbere
 def _grouped(
     pairs: Sequence[Pair], shown: Sequence[str], left_out: "Counter[LeftOut]"
 ) -> tuple[tuple[Example, ...], tuple[Variant, ...], tuple[PerturbedText, ...]]:
-    """Pairs with the same id, source, output and shown fields as variants of one example."""
+    """Pairs with the same id, source, output and shown fields as variants of one example.
+
+    An example has one text of a kind. A second one makes a second example with the same original.
+    """
     harmful = {pair.kind for pair in pairs if not pair.control}
-    members: dict[tuple[str | None, ...], list[str]] = {}
-    families: dict[str, list[str]] = {}
+    same_original: dict[tuple[str | None, ...], list[str]] = {}  # names of the examples with an original
+    families: dict[str, list[str]] = {}  # id -> names of the examples that it stands for
     examples: dict[str, Example] = {}
     variants: dict[str, Variant] = {}
     texts: dict[tuple[str, str], str] = {}
@@ -320,33 +424,46 @@ def _grouped(
             raise pair.row.fault(
                 f"kind '{variant.name}' has level '{variant.level}'; allowed: {known.level}, as before"
             )
-        example = pair.example
-        named_id = example.id if pair.named else None
-        shown_texts = [example.fields.get(name) for name in shown]
-        same = members.setdefault((named_id, example.source, example.output, *shown_texts), [])
+        same = same_original.setdefault(_original(pair, shown), [])
         if any(texts.get((name, variant.name)) == pair.text for name in same):
             left_out["duplicate"] += 1
             continue
-        # An example has one text of a kind: a second one makes a second example with the same original.
-        member = next((name for name in same if (name, variant.name) not in texts), None)
-        if member is None:
-            base = same[0] if same and not pair.named else example.id
-            member = free_name(base, examples)
-            same.append(member)
-            families.setdefault(base, []).append(member)
-            examples[member] = replace(example, id=member)
-        texts[member, variant.name] = pair.text
-    for name, family in families.items():
-        if len(family) == 1:
-            continue
-        for each in family:  # they are not independent of each other
-            examples[each] = replace(examples[each], fields={"cluster": name, **examples[each].fields})
+        without_kind = [name for name in same if (name, variant.name) not in texts]
+        if without_kind:
+            name = without_kind[0]
+        else:
+            # Without an id the first example with this original is the one that the others are named after.
+            base = same[0] if same and not pair.has_id else pair.example.id
+            name = free_name(base, examples)
+            same.append(name)
+            families.setdefault(base, []).append(name)
+            examples[name] = replace(pair.example, id=name)
+        texts[name, variant.name] = pair.text
+    for base, family in families.items():
+        if len(family) > 1:  # they are not independent of each other
+            for name in family:
+                example = examples[name]
+                examples[name] = replace(example, fields={"cluster": base, **example.fields})
+    return tuple(examples.values()), tuple(variants.values()), _degraded(examples, variants, texts)
+
+
+def _original(pair: Pair, shown: Sequence[str]) -> tuple[str | None, ...]:
+    """What pairs of one example have in common."""
+    example = pair.example
+    shown_texts = [example.fields.get(name) for name in shown]
+    return (example.id if pair.has_id else None, example.source, example.output, *shown_texts)
+
+
+def _degraded(
+    examples: Mapping[str, Example], variants: Iterable[str], texts: Mapping[tuple[str, str], str]
+) -> tuple[PerturbedText, ...]:
+    """The degraded texts with their audits, example by example."""
     made = []
-    for name, variant_name in product(examples, variants):
-        text = texts.get((name, variant_name))
+    for name, variant in product(examples, variants):
+        text = texts.get((name, variant))
         if text is not None:
-            made.append(PerturbedText(name, variant_name, text, None, audit(examples[name].output, text)))
-    return tuple(examples.values()), tuple(variants.values()), tuple(made)
+            made.append(PerturbedText(name, variant, text, None, audit(examples[name].output, text)))
+    return tuple(made)
 
 
 def _variant(pair: Pair, harmful: Collection[str]) -> Variant:
