@@ -39,11 +39,13 @@ Progress = Callable[[str, int, int | None], None]
 """Told (file name, bytes done, bytes in all or None) as a transfer goes on."""
 
 TIMEOUT = 60.0
-"""Seconds without an answer after which a server counts as down."""
+"""Seconds without an answer after which a server counts as down. Chosen."""
 _USER_AGENT = "dhp-loaders/1 (DHP benchmark)"
-_CHUNK = 1 << 18
+"""Tells servers who asks."""
+_CHUNK = 256 * 1024
+"""Bytes that are read at once, and after which progress is shown. Chosen."""
 MOST_BYTES = 10 * 2**30
-"""Most bytes of a file that are fetched."""
+"""Most bytes that are fetched as a file, or unpacked from one. Chosen: no set of the cards comes near it."""
 
 
 def download(url: str, path: Path, sha256: str | None = None, progress: Progress | None = None) -> None:
@@ -52,7 +54,7 @@ def download(url: str, path: Path, sha256: str | None = None, progress: Progress
     `sha256` is the digest in hex the content must have. Raises `InputError` if the server is down or
     answers with an error or a web page, the transfer breaks off, or the digest differs.
     """
-    if urlsplit(url).scheme not in ("http", "https"):
+    if urlsplit(url).scheme not in ("http", "https"):  # urllib would also read local files by `file:`
         raise InputError(f"{path.name}: address '{url}'; allowed: http, https")
     with writing(path) as file:
         digest = _transfer(url, file, path.name, progress)
@@ -85,10 +87,14 @@ def _transfer(url: str, file: IO[bytes], name: str, progress: Progress | None) -
 def _copy(
     reply: IO[bytes], file: IO[bytes], url: str, name: str, total: int | None, progress: Progress | None
 ) -> str:
-    digest, done = hashlib.sha256(), 0
-    while chunk := reply.read(_CHUNK):
-        # Some servers send their page of errors with the type and the code of a file.
-        if done == 0 and chunk[:200].lstrip().lower().startswith((b"<!doctype html", b"<html")):
+    """Copy a reply to a file; returns its sha256 in hex. Raises `InputError` if it is not the whole file."""
+    digest = hashlib.sha256()
+    done = 0
+    while True:
+        chunk = reply.read(_CHUNK)
+        if not chunk:
+            break
+        if done == 0 and _is_page(chunk):
             raise InputError(f"{name}: {url} answered with a web page; expected: the file itself")
         if done + len(chunk) > MOST_BYTES:
             raise InputError(f"{name}: {url} answered with more than {MOST_BYTES:,} bytes")
@@ -104,6 +110,11 @@ def _copy(
     if done == 0:
         raise InputError(f"{name}: {url} answered with nothing; expected: the file")
     return digest.hexdigest()
+
+
+def _is_page(start: bytes) -> bool:
+    """Whether a reply is a web page: some servers send a page of errors with the type and code of a file."""
+    return start[:200].lstrip().lower().startswith((b"<!doctype html", b"<html"))
 
 
 ARCHIVE = ".tar.gz"
@@ -136,9 +147,9 @@ def unpack(archive: Path, folder: Path) -> None:
 def fetch(card: Card, folder: Path, progress: Progress | None = None) -> Path:
     """Get the published files of a dataset into `folder`; returns what `read_published` reads.
 
-    That is the file or unpacked archive where there is one, else `folder`. `progress` gets (file name,
-    bytes done, bytes in all or None). Raises `InputError` if the owners give the data out on request
-    only, the server fails, or a file is not the one expected; a failed file leaves nothing behind.
+    That is the file or the unpacked archive if there is only one, else `folder`. `progress` gets (file name,
+    bytes done, bytes in all or None). Raises `InputError` if the owners give the data out on request only,
+    the server fails, or a file is not the one expected; a failed file leaves nothing behind.
     """
     if not card.fetchable:
         raise InputError(f"{card.dataset}: nothing to download. {card.access} Then use --data PATH.")
@@ -153,7 +164,7 @@ def fetch(card: Card, folder: Path, progress: Progress | None = None) -> Path:
 
 
 def _fetch_file(source: Download, name: str, folder: Path, progress: Progress | None) -> Path:
-    """Download one file, unpack it where it is an archive; returns the file or unpacked folder."""
+    """Download one file and unpack it if it is an archive; returns the file or unpacked folder."""
     if Path(name).name != name:
         raise InputError(f"{folder}: download file '{name}'; allowed: a plain file name")
     url, digest = source.files[name], source.sha256.get(name)
@@ -173,11 +184,11 @@ def _fetch_wmt(card: Card, folder: Path, progress: Progress | None) -> Path:
     require("sacrebleu", "lxml", purpose=f"fetching {card.dataset}", extra="data")
     from sacrebleu import DATASETS
 
-    pair, again = card.sacrebleu, "delete its folder wmt22 and try again"
+    pair = card.sacrebleu
+    again = "delete its folder wmt22 and try again"
     if progress:
-        progress("wmt22", 0, None)
-    # sacrebleu raises whatever its downloads and parsers raise, or ends the process.
-    try:
+        progress("wmt22", 0, None)  # sacrebleu tells nobody how far it is
+    try:  # sacrebleu raises whatever its downloads and parsers raise, or ends the process
         dataset: Any = DATASETS["wmt22"]
         files = dict(zip(dataset.fieldnames(pair), dataset.get_files(pair), strict=True))
     except SystemExit:
@@ -223,8 +234,9 @@ def prepare(
     """
     if source is None:
         source = fetch(card, inner_folder(cache_folder(), "downloads", card.dataset), progress)
-    rows, path = _rows(read_set(card, source, fields)), prepared_file(card)
-    inner_folder(cache_folder(), path.parent.name)
+    rows = _rows(read_set(card, source, fields))
+    path = prepared_file(card)
+    inner_folder(cache_folder(), path.parent.name)  # makes it
     write_lines(path, map(json_line, rows))
     return path
 
@@ -236,29 +248,35 @@ def is_prepared(card: Card) -> bool:
 
 def unprepared(card: Card) -> str:
     """What to say of a dataset that has no prepared copy: how to get it."""
-    how = f"dhp data prepare {card.dataset}{'' if card.fetchable else ' --data FILE'}"
+    how = f"dhp data prepare {card.dataset}"
+    if not card.fetchable:
+        how += " --data FILE"
     return f"{card.dataset} is not prepared yet: {how}  ({card.access})"
 
 
 def load_prepared(card: Card) -> Dataset:
-    """The examples or pairs that `prepare` wrote, without a suite; `InputError` where it has not run, and for
-    a damaged file."""
+    """The examples or pairs that `prepare` wrote, without a suite.
+
+    Raises `InputError` if it has not run, and for a damaged file.
+    """
     if not is_prepared(card):
         raise InputError(unprepared(card))
     return read_texts(prepared_file(card), read_task(card.task), name=card.dataset)
 
 
 def _rows(loaded: Dataset) -> Iterator[dict[str, str]]:
-    """The columns that `read_texts` reads, a row an example or pair."""
-    variants = {v.name: v for v in loaded.pair_variants}  # none in a set of examples
+    """The columns that `read_texts` reads, a row for each example or pair."""
+    variants = {variant.name: variant for variant in loaded.pair_variants}  # none in a set of examples
     texts: dict[str, list[PerturbedText]] = {}
     for text in loaded.pairs:
         texts.setdefault(text.example, []).append(text)
-    for e in loaded.examples:
-        row = {"id": e.id, "source": e.source, "output": e.output, **e.fields}
+    for example in loaded.examples:
+        row = {"id": example.id, "source": example.source, "output": example.output, **example.fields}
         if not variants:
             yield row
-        for text in texts.get(e.id, []):
+        for text in texts.get(example.id, []):
             variant = variants[text.variant]
             pair = {"perturbed": text.text or "", "kind": variant.perturber, "level": variant.level}
-            yield row | pair | ({"degree": variant.degree} if variant.degree else {})
+            if variant.degree:
+                pair["degree"] = variant.degree
+            yield row | pair

@@ -17,22 +17,27 @@ from dhp.core.tables import (
 )
 
 HUB_PREFIX = "hf:"
+"""What the names of datasets of the Hub start with."""
 
 
 def hub_table(name: str) -> Table:
     """The rows of `ORG/NAME[:SPLIT]`, or of a local folder `./FOLDER[:SPLIT]`; see `read_texts`."""
     require("datasets", purpose=f"{HUB_PREFIX}{name}", extra="data")
     place = f"{HUB_PREFIX}{name}"
-    address, _, split = (name, "", "") if Path(name).exists() else name.partition(":")
+    address, split = name, ""
+    if not Path(name).exists():  # the path of a folder may have a colon of its own
+        address, _, split = name.partition(":")
     if not address:
         raise InputError(f"{place}: no name; allowed: hf:ORG/NAME, hf:ORG/NAME:SPLIT, hf:./FOLDER")
     splits = _load(place, address)
-    # No split is guessed: train and test texts give other figures.
-    if not split and len(splits) > 1:
-        raise InputError(f"{place}: has several splits; allowed: {', '.join(f'{place}:{s}' for s in splits)}")
     if split:
         one_of("split", split, splits, place)
-    rows = splits[split or next(iter(splits))]
+    elif len(splits) == 1:
+        (split,) = splits
+    else:  # none is guessed: train and test texts give other figures
+        allowed = ", ".join(f"{place}:{each}" for each in splits)
+        raise InputError(f"{place}: has several splits; allowed: {allowed}")
+    rows = splits[split]
     return from_arrow(place, rows.with_format("arrow").iter(AT_ONCE))
 
 
@@ -53,6 +58,7 @@ def hub_folder(place: str) -> Path:
 
 
 def _is_local(place: str, address: str) -> bool:
+    """Whether it is a folder here; raises `InputError` if it is written as one and does not exist."""
     folder = Path(address)
     local = address.startswith((".", "/", "~")) or folder.is_dir()
     if local and not folder.is_dir():

@@ -15,26 +15,36 @@ _ZSTANDARD = 93
 
 
 def read_eval_file(file: Path) -> Any:
-    """The samples of an `.eval` file; where Python cannot unpack it, inspect_ai reads it."""
+    """The samples of an `.eval` file; if Python cannot unpack it, inspect_ai reads it."""
     try:
         with zipfile.ZipFile(file) as archive:
-            names = [i.filename for i in archive.infolist()]
-            if all(i.compress_type != _ZSTANDARD for i in archive.infolist()):
-                samples = sorted(n for n in names if n.startswith("samples/") and n.endswith(".json"))
-                # An evaluation that was stopped has no header yet.
-                header = "header.json" if "header.json" in names else "_journal/start.json"
-                size, read = 0, []
-                for name in (header, *samples):
-                    with archive.open(name) as member:
-                        data = unpacked(str(file), member, size)
-                    size += len(data)
-                    read.append(parse_json(f"{file}: {name}", data.decode()))
-                return {"eval": {}, "version": read[0].get("version"), "samples": read[1:]}
+            ways = [member.compress_type for member in archive.infolist()]
+            if _ZSTANDARD not in ways:
+                return _read_members(file, archive)
     except FileNotFoundError:
         raise InputError(f"{file}: no such file") from None
     except (OSError, KeyError, UnicodeDecodeError, RuntimeError, zipfile.BadZipFile, *BROKEN_DATA) as e:
         raise InputError(f"{file}: not an inspect_ai log ({type(e).__name__}: {e})") from None
     require("inspect-ai", purpose=f"{file}, which is packed with Zstandard,")
+    return _read_by_inspect(file)
+
+
+def _read_members(file: Path, archive: zipfile.ZipFile) -> Any:
+    """The log in an archive: a member for the header, and one for each sample."""
+    names = archive.namelist()
+    samples = [name for name in names if name.startswith("samples/") and name.endswith(".json")]
+    # An evaluation that was stopped has no header yet.
+    header = "header.json" if "header.json" in names else "_journal/start.json"
+    size, read = 0, []
+    for name in (header, *sorted(samples)):
+        with archive.open(name) as member:
+            data = unpacked(str(file), member, size)
+        size += len(data)
+        read.append(parse_json(f"{file}: {name}", data.decode()))
+    return {"eval": {}, "version": read[0].get("version"), "samples": read[1:]}
+
+
+def _read_by_inspect(file: Path) -> Any:
     try:
         log = import_module("inspect_ai.log").read_eval_log(str(file))
     except Exception as e:  # noqa: BLE001  whatever another package raises over a file is said in one line

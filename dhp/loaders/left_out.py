@@ -1,22 +1,23 @@
 """Rows of a user's data that cannot be used: few are left out with a note, more are refused."""
 
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from dhp.core.errors import InputError
 
 MOST = 0.1
-"""Share of the rows that may be left out."""
+"""Share of the rows that may be left out. Chosen."""
 _SHOWN = 20
+"""Rows that a note names for each reason. Chosen."""
 
 
 def leave_out(name: str, reasons: Mapping[str, Sequence[str]], total: int, *, strict: bool) -> None:
     """Note which rows are left out of the table `name`, counted by reason.
 
     `reasons` has reason -> places of rows, `total` is the number of all rows. Raises `InputError` if they are
-    more than `MOST` of all, or any if `strict`.
+    more than `MOST` of all, or if `strict` allows none.
     """
-    count = sum(map(len, reasons.values()))
+    count = sum(len(places) for places in reasons.values())
     if not count:
         return
     listed = "; ".join(f"{reason} ({_places(name, places)})" for reason, places in reasons.items())
@@ -28,8 +29,8 @@ def leave_out(name: str, reasons: Mapping[str, Sequence[str]], total: int, *, st
     )
 
 
-def _places(name: str, places: Collection[str]) -> str:
+def _places(name: str, places: Sequence[str]) -> str:
     """`row 3, row 7`, without the name of the table."""
-    shown = ", ".join(place.removeprefix(f"{name}: ") for place in list(places)[:_SHOWN])
+    shown = ", ".join(place.removeprefix(f"{name}: ") for place in places[:_SHOWN])
     more = len(places) - _SHOWN
     return f"{shown} and {more:,} more" if more > 0 else shown

@@ -1,6 +1,6 @@
 """Tables in memory: data frames and lists of rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeGuard, Union
 
 from dhp.core.options import as_list
@@ -22,9 +22,10 @@ NAME = "table"
 
 
 def are_rows(value: object) -> TypeGuard[Rows]:
-    """Whether it is a table in memory."""
-    listed = isinstance(value, list | tuple) and bool(value) and all(isinstance(e, Mapping) for e in value)
-    return listed or (hasattr(value, "columns") and hasattr(value, "to_dict"))
+    """Whether it is a table in memory: a list of mappings, or a data frame, told without loading pandas."""
+    if isinstance(value, list | tuple):
+        return bool(value) and all(isinstance(row, Mapping) for row in value)
+    return hasattr(value, "columns") and hasattr(value, "to_dict")
 
 
 def rows_table(source: Rows) -> Table:
@@ -34,9 +35,9 @@ def rows_table(source: Rows) -> Table:
         frame: Any = source
         # As objects, which can hold None where a column of numbers has NaN.
         rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
-    columns: dict[str, None] = {}
+    columns: dict[str, None] = {}  # rows of a list may have different ones; the keys keep their order
 
-    def read() -> Any:
+    def read() -> Iterator[Row]:
         for number, values in enumerate(rows, 1):
             named = {str(column): value for column, value in values.items()}
             columns.update(dict.fromkeys(named))

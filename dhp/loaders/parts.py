@@ -16,6 +16,7 @@ from dhp.core.tables import (
 )
 
 _WILD = "*?["
+"""Signs that make a path a pattern."""
 
 
 def _is_wild(name: str) -> bool:
@@ -28,10 +29,11 @@ def is_parts(name: str) -> bool:
 
 
 def parts_name(name: str) -> str:
-    """What data are called: by the file, or by the folder that holds the parts."""
+    """What data are called: the name of their file, or of the folder that holds the parts."""
     if Path(name).exists():
         return Path(name).name
-    path = PurePosixPath(name.partition("://")[2] or name)
+    _, _, within_store = name.partition("://")
+    path = PurePosixPath(within_store or name)
     while _is_wild(path.name):
         path = path.parent
     return path.name or "parts"
@@ -49,33 +51,38 @@ def parts_table(name: str, *, broken: bool = False) -> Table:
 
 
 def _rows(name: str, columns: dict[str, None]) -> Iterator[Row]:
-    none = True
+    fits_any = False
     for path, file in _files(name):
-        none = False
+        fits_any = True
         yield from read_rows(path, PurePosixPath(path).suffix.lower(), file, columns)
-    if none:
+    if not fits_any:
         raise InputError(f"{name}: no file fits; allowed: a pattern of files, e.g. FOLDER/*.parquet")
 
 
 def _files(name: str) -> Iterator[tuple[str, Any]]:
     """Names and open files, one at a time."""
-    if "://" not in name:
-        pattern = Path(name)
-        below = Path(pattern.anchor or ".")
-        for path in sorted(below.glob(str(pattern.relative_to(pattern.anchor)))):
-            if path.is_file():
-                with opened(path) as file:
-                    yield str(path), file
-        return
-    scheme = name.partition("://")[0]
+    return _files_of_store(name) if "://" in name else _local_files(Path(name))
+
+
+def _local_files(pattern: Path) -> Iterator[tuple[str, Any]]:
+    # `glob` takes patterns below a folder alone: of `/data/*.csv` that is `data/*.csv` below `/`.
+    below = Path(pattern.anchor or ".")
+    for path in sorted(below.glob(str(pattern.relative_to(pattern.anchor)))):
+        if path.is_file():
+            with opened(path) as file:
+                yield str(path), file
+
+
+def _files_of_store(name: str) -> Iterator[tuple[str, Any]]:
+    scheme, _, _ = name.partition("://")
     try:
         store, inside = _store(name)
-        for each in _fitting(store, inside):
-            with store.open_input_file(each) as file:
-                # Readers of other formats ask for lines, which a file of a store does not give. Of Parquet
-                # only the parts that are needed are fetched.
-                whole = not each.lower().endswith(".parquet")
-                yield f"{scheme}://{each}", io.BytesIO(file.read()) if whole else file
+        for path in _fitting(store, inside):
+            with store.open_input_file(path) as file:
+                if path.lower().endswith(".parquet"):  # only the parts that are needed are fetched
+                    yield f"{scheme}://{path}", file
+                else:  # read whole, as the readers ask for lines, which a file of a store does not give
+                    yield f"{scheme}://{path}", io.BytesIO(file.read())
     except (OSError, ValueError, ImportError) as e:
         raise InputError(f"{name}: cannot be read ({reason(e)})") from None
 
@@ -84,9 +91,9 @@ def _store(address: str) -> tuple[Any, str]:
     """The file system of an address, and the path in it; of pyarrow, else of fsspec."""
     from pyarrow import fs
 
-    base = address
+    base = address  # up to the last folder that is named as it is
     while _is_wild(base):
-        base = base.rpartition("/")[0]
+        base, _, _ = base.rpartition("/")
     try:
         store, path = fs.FileSystem.from_uri(base)
     except ValueError:  # a kind of store that pyarrow does not know
@@ -99,7 +106,10 @@ def _store(address: str) -> tuple[Any, str]:
 
 
 def _fitting(store: Any, path: str) -> list[str]:
-    """The files of a store that a path with wild cards fits, in order; each folder has one part of it."""
+    """The files of a store that a path with wild cards fits, in order.
+
+    A wild card stands for names within one folder: `*` fits no `/`.
+    """
     from pyarrow import fs
 
     if not _is_wild(path):

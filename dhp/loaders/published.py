@@ -11,7 +11,6 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from itertools import groupby
 from pathlib import Path
 
 from dhp.content.catalog import read_task
@@ -22,16 +21,14 @@ from dhp.core.sentences import sentences
 from dhp.core.specs import Card
 from dhp.core.tables import Row, read_table, read_tables
 from dhp.loaders.dataset import Dataset
-from dhp.loaders.pairs import read_pairs
+from dhp.loaders.pairs import read_pairs, single_spaced
 
+# Columns of the Story Cloze Test.
 _ID = "InputStoryid"
-_SENTENCES = tuple(f"InputSentence{i}" for i in range(1, 5))
+_SENTENCES = ("InputSentence1", "InputSentence2", "InputSentence3", "InputSentence4")
 _ENDINGS = ("RandomFifthSentenceQuiz1", "RandomFifthSentenceQuiz2")
 _ANSWER = "AnswerRightEnding"
-_SECTION = "BACKGROUND"
-_EXPECTED = (
-    "expected: a folder that holds the folders text/ (text_1.txt, ...) and abstract/ (abstract_1.txt, ...)"
-)
+"""1 or 2, the number of the right ending."""
 
 
 def read_summeval(card: Card, path: Path) -> Iterator[tuple[str, Example]]:
@@ -44,12 +41,14 @@ def read_summeval(card: Card, path: Path) -> Iterator[tuple[str, Example]]:
 
 
 def _summaries(row: Row) -> list[str]:
-    summaries = row.values.get("human_summaries")
-    texts = summaries if isinstance(summaries, list) else []
-    kept = [row.encodable("human_summaries", t.strip()) for t in texts if isinstance(t, str) and t.strip()]
-    if not kept:
+    listed = row.values.get("human_summaries")
+    summaries = []
+    for text in listed if isinstance(listed, list) else []:
+        if isinstance(text, str) and text.strip():
+            summaries.append(row.encodable("human_summaries", text.strip()))
+    if not summaries:
         raise row.fault("column 'human_summaries' holds no summary; allowed: a list of texts")
-    return kept
+    return summaries
 
 
 def read_story_cloze(card: Card, path: Path) -> Iterator[tuple[str, Example]]:
@@ -60,46 +59,34 @@ def read_story_cloze(card: Card, path: Path) -> Iterator[tuple[str, Example]]:
         answer = row.text(_ANSWER).strip()
         if answer not in ("1", "2"):
             raise row.fault(f"column '{_ANSWER}' is '{answer}'; allowed: 1, 2")
-        right, wrong = _ENDINGS if answer == "1" else reversed(_ENDINGS)
-        yield (
-            row.place,
-            Example(
-                id=row.text(_ID).strip() if _ID in table.columns else str(number),
-                source=" ".join(row.text(column).strip() for column in _SENTENCES),
-                output=row.text(right).strip(),
-                fields={"wrong_ending": row.text(wrong).strip()},
-            ),
-        )
+        first, second = _ENDINGS
+        right, wrong = (first, second) if answer == "1" else (second, first)
+        identity = row.text(_ID).strip() if _ID in table.columns else str(number)
+        story = " ".join(row.text(column).strip() for column in _SENTENCES)
+        fields = {"wrong_ending": row.text(wrong).strip()}
+        yield row.place, Example(identity, story, row.text(right).strip(), fields)
 
 
 def read_answer_equivalence(card: Card, path: Path) -> Iterator[tuple[str, Example]]:
     """(place, example) of the first row of each question whose reference is long enough."""
-    seen: set[str] = set()
+    least = card.min_characters or 0
+    questions: set[str] = set()  # there is a row for each answer to a question
     for file in inner_files(path, (".jsonl",), "the Answer Equivalence files"):
         table = read_table(file)
         table.need(("qid", "question", "context", "reference"))
         for row in table.rows:
-            qid, reference = row.text("qid"), row.text("reference").strip()
-            if len(reference) > (card.min_characters or 0) and qid not in seen:
-                seen.add(qid)
+            question, reference = row.text("qid"), row.text("reference").strip()
+            if len(reference) > least and question not in questions:
+                questions.add(question)
                 fields = {"question": row.text("question").strip()}
-                yield row.place, Example(qid, row.text("context").strip(), reference, fields)
+                yield row.place, Example(question, row.text("context").strip(), reference, fields)
 
 
-def background(text: str) -> str:
-    """The section that a line BACKGROUND starts and the next line in capitals ends, white space collapsed.
-
-    An empty string where there is no such section.
-    """
-    kept: list[str] = []
-    inside = False
-    for line in map(str.strip, text.splitlines()):
-        if inside and line.isupper():  # the heading of the next section
-            break
-        if inside:
-            kept.append(line)
-        inside = inside or line == _SECTION
-    return " ".join(" ".join(kept).split())
+_SECTION = "BACKGROUND"
+"""The heading of the section of SumPubMed that is taken, of articles and of abstracts."""
+_EXPECTED = (
+    "expected: a folder that holds the folders text/ (text_1.txt, ...) and abstract/ (abstract_1.txt, ...)"
+)
 
 
 def read_sumpubmed(card: Card, path: Path) -> Iterator[tuple[str, Example]]:
@@ -107,17 +94,38 @@ def read_sumpubmed(card: Card, path: Path) -> Iterator[tuple[str, Example]]:
     root = _root(path)
     articles = _numbered(root / "text", "text")
     abstracts = _numbered(root / "abstract", "abstract")
-    for number in sorted(articles.keys() & abstracts.keys(), key=lambda n: (int(n), n)):  # 2 before 10
+    in_both = articles.keys() & abstracts.keys()
+    for number in sorted(in_both, key=lambda digits: (int(digits), digits)):  # 2 before 10
         source, output = _background_of(articles[number]), _background_of(abstracts[number])
         if source and len(output) > (card.min_characters or 0):
             yield str(articles[number]), Example(number, source, output)
 
 
 def _background_of(file: Path) -> str:
+    # `read_text` refuses an empty file; here it is an article that does not qualify.
     return background(read_text(file)) if file.stat().st_size else ""
 
 
+def background(text: str) -> str:
+    """The section that a line BACKGROUND starts and the next line in capitals ends, on one line.
+
+    An empty string if there is no such section.
+    """
+    lines: list[str] = []
+    inside = False
+    for line in text.splitlines():
+        line = line.strip()
+        if inside and line.isupper():  # the heading of the next section
+            break
+        if inside:
+            lines.append(line)
+        elif line == _SECTION:
+            inside = True
+    return single_spaced(" ".join(lines))
+
+
 def _root(path: Path) -> Path:
+    """The folder that holds `text/` and `abstract/`: the one that is given, or one in it."""
     if not path.exists():
         raise InputError(f"{path}: does not exist; {_EXPECTED}")
     if not path.is_dir():
@@ -131,13 +139,17 @@ def _root(path: Path) -> Path:
 
 
 def _numbered(folder: Path, stem: str) -> dict[str, Path]:
-    pattern = re.compile(rf"{stem}_([0-9]+)\.txt")
-    paths = {path: pattern.fullmatch(path.name) for path in folder.iterdir()}
-    return {match[1]: path for path, match in paths.items() if match}
+    """Number -> file, of those called `text_12.txt` if `stem` is text."""
+    files = {}
+    for path in folder.iterdir():
+        match = re.fullmatch(rf"{stem}_([0-9]+)\.txt", path.name)
+        if match:
+            files[match[1]] = path
+    return files
 
 
 TRANSLATOR = "A"
-"""Whose reference is taken."""
+"""The translator of WMT22 whose reference is taken, as the cards say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,44 +177,47 @@ def read_wmt(card: Card, path: Path) -> Iterator[tuple[str, Example]]:
     if path.is_file() and path.suffix.lower() != ".xml":
         raise InputError(f"{path}: wrong kind of file; {expected}")
     xml = path if path.is_file() else _only(_below(path, f"*{pair}.all.xml", f"*{pair}*.xml"), path)
-    segments = (
-        _xml_segments(xml, card.source_language or "en") if xml else _text_segments(path, pair, expected)
-    )
-    # Long segments alone where there are enough of them, so that the choice does not hang on whether the
-    # bounds of documents are known.
+    if xml is not None:
+        segments = _xml_segments(xml, card.source_language or "en")
+    else:
+        segments = _text_segments(path, pair, expected)
+    # If there are enough long segments, these alone: then the choice is the same whether the bounds of
+    # documents are known or not.
     least = card.min_characters or 0
-    segments_taken = list(long_segments(segments, longer_than=least))
-    if card.n is None or len(segments_taken) < card.n:
+    examples = list(long_segments(segments, longer_than=least))
+    if card.n is None or len(examples) < card.n:
         spaced = card.source_language not in ("zh", "ja")
-        segments_taken = list(join_segments(segments, spaced=spaced, longer_than=least))
-    if not segments_taken and all(s.document is None for s in segments):
+        examples = list(join_segments(segments, spaced=spaced, longer_than=least))
+    if not examples and all(segment.document is None for segment in segments):
         raise InputError(
             f"{path}: no reference of more than {least} characters; to join shorter segments the "
             f"bounds of documents are needed: WMT's XML, a file *{pair}*docid*, or the sacrebleu package"
         )
-    yield from ((str(xml or path), example) for example in segments_taken)
+    for example in examples:
+        yield str(xml or path), example
 
 
 def _below(folder: Path, *patterns: str) -> list[Path]:
     """Files whose name fits the first of `patterns` that any fits; those nearest to `folder` only."""
-    files = [p for p in sorted(folder.rglob("*")) if p.is_file()]
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     for pattern in patterns:
-        fits = [p for p in files if fnmatchcase(p.name, pattern)]
-        if fits:
-            depth = min(len(p.parts) for p in fits)
-            return [p for p in fits if len(p.parts) == depth]
+        fitting = [path for path in files if fnmatchcase(path.name, pattern)]
+        if fitting:
+            depth = min(len(path.parts) for path in fitting)
+            return [path for path in fitting if len(path.parts) == depth]
     return []
 
 
 def _only(files: list[Path], folder: Path) -> Path | None:
+    """The one file, None for no file; raises `InputError` for several."""
     if len(files) > 1:
-        names = ", ".join(str(p.relative_to(folder)) for p in files[:3])
+        names = ", ".join(str(path.relative_to(folder)) for path in files[:3])
         raise InputError(f"{folder}: {len(files)} files could be meant ({names}); leave one of them")
     return files[0] if files else None
 
 
 class _NoDoctype(ET.TreeBuilder):
-    """Builds trees of documents without a DTD, so that no entity can be declared."""
+    """Builds trees of documents without a DTD. One may declare entities, which unpack to any size."""
 
     def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
         raise InputError("has a DTD; allowed: plain XML without DTD and entities")
@@ -227,7 +242,8 @@ def _xml_segments(path: Path, source_language: str) -> list[Segment]:
         if not name or name in names:
             raise InputError(f"{path}: document {number}: missing or duplicate id '{name}'")
         names.add(name)
-        translators.update(r.get("translator", "") for r in document.iter("ref"))
+        for reference in document.iter("ref"):
+            translators.add(reference.get("translator", ""))
         segments += _document_segments(f"{path}: document {name}", document, source_language)
     if not segments:
         raise InputError(f"{path}: no document; allowed: <doc id=...> with <src> and <ref>")
@@ -238,35 +254,37 @@ def _xml_segments(path: Path, source_language: str) -> list[Segment]:
 
 
 def _document_segments(place: str, document: ET.Element, source_language: str) -> Iterator[Segment]:
+    """The segments of a document; the reference is empty if the translator left one out."""
     for source in document.iter("src"):
         language = source.get("lang", source_language)
         if language != source_language:
             raise InputError(f"{place}: source language '{language}'; allowed: {source_language}")
-    references = _texts(place, [r for r in document.iter("ref") if r.get("translator") == TRANSLATOR])
-    for number, source_text in _texts(place, list(document.iter("src"))).items():
+    ours = [each for each in document.iter("ref") if each.get("translator") == TRANSLATOR]
+    references = _texts(place, ours)
+    for number, source_text in _texts(place, document.iter("src")).items():
         yield Segment(document.get("id"), number, source_text, references.get(number, ""))
 
 
-def _texts(place: str, elements: list[ET.Element]) -> dict[str, str]:
-    """Segment id -> text with white space collapsed, of all segments below `elements`."""
+def _texts(place: str, elements: Iterable[ET.Element]) -> dict[str, str]:
+    """Segment id -> text on one line, of all segments below `elements`."""
     texts: dict[str, str] = {}
     for element in elements:
         for segment in element.iter("seg"):
             number = segment.get("id")
             if not number or number in texts:
                 raise InputError(f"{place}: missing or duplicate segment id '{number}'")
-            texts[number] = _collapse("".join(segment.itertext()))
+            texts[number] = single_spaced("".join(segment.itertext()))
     return texts
 
 
 def _text_segments(folder: Path, pair: str, expected: str) -> list[Segment]:
     """Aligned lines; the reference is found first, the other files by the start of its name."""
-    reference = _only(
-        _below(folder, f"*{pair}*ref[!a-zA-Z0-9]{TRANSLATOR}*", f"*{pair}*ref*{TRANSLATOR}*"), folder
-    )
+    # `generaltest2022.de-en.ref.A.en` before names with other letters between, such as `refs_A`.
+    references_of_a = _below(folder, f"*{pair}*ref[!a-zA-Z0-9]{TRANSLATOR}*", f"*{pair}*ref*{TRANSLATOR}*")
+    reference = _only(references_of_a, folder)
     if reference is None:
         raise InputError(f"{folder}: no reference {TRANSLATOR} of {pair} in this folder; {expected}")
-    start = reference.name.partition(pair)[0] + pair
+    start = reference.name.partition(pair)[0] + pair  # `generaltest2022.de-en`
     source = _only(_below(folder, f"{start}*src*"), folder)
     if source is None:
         raise InputError(f"{folder}: no file {start}*src* beside {reference.name}; {expected}")
@@ -274,46 +292,42 @@ def _text_segments(folder: Path, pair: str, expected: str) -> list[Segment]:
     sources, references = _aligned(source, reference)
     documents = _aligned(bounds, reference)[0] if bounds else [None] * len(references)
     segments: list[Segment] = []
-    for document, source_text, reference_text in zip(documents, sources, references, strict=True):
-        name = None if document is None else _collapse(document)
-        number = str(len(segments) + 1)
-        segments.append(Segment(name, number, _collapse(source_text), _collapse(reference_text)))
+    aligned = zip(documents, sources, references, strict=True)
+    for number, (document, source_text, reference_text) in enumerate(aligned, 1):
+        name = None if document is None else single_spaced(document)
+        segments.append(Segment(name, str(number), single_spaced(source_text), single_spaced(reference_text)))
     return segments
 
 
 def _aligned(file: Path, reference: Path) -> tuple[list[str], list[str]]:
+    """The lines of both files; raises `InputError` if one has more than the other."""
     lines, others = read_lines(file), read_lines(reference)
     if len(lines) != len(others):
         raise InputError(f"{file}: {len(lines)} lines; allowed: {len(others)}, as in {reference.name}")
     return lines, others
 
 
-def _collapse(text: str) -> str:
-    return " ".join(text.split())
-
-
-# Long enough texts
-
-
 def join_segments(segments: Iterable[Segment], *, spaced: bool, longer_than: int) -> Iterator[Example]:
     """Texts of consecutive segments of one document whose joined reference just passes the minimum.
 
-    References are joined by a space, sources too where `spaced` (Chinese is not). A text ends with the
+    References are joined by a space, sources too if `spaced` (Chinese is not). A text ends with the
     segment that brings its reference over the minimum; what remains of a document is dropped. A
-    segment without source or reference breaks the row of consecutive ones.
+    segment without source or reference ends a text, too: what is on either side does not belong together.
     """
-    for _, run in groupby(enumerate(segments), key=_run):
-        text: list[Segment] = []
-        for _, segment in run:
-            if not (segment.source and segment.reference):
-                text = []  # what is on either side of it does not belong together
-                continue
-            text.append(segment)
-            reference = " ".join(s.reference for s in text)
-            if len(reference) > longer_than:
-                source = (" " if spaced else "").join(s.source for s in text)
-                yield Example(_id(text), source, reference, _document(text[0]))
-                text = []
+    between = " " if spaced else ""
+    text: list[Segment] = []
+    for segment in segments:
+        if text and (segment.document is None or segment.document != text[0].document):
+            text = []
+        if not segment.source or not segment.reference:
+            text = []
+            continue
+        text.append(segment)
+        reference = " ".join(each.reference for each in text)
+        if len(reference) > longer_than:
+            source = between.join(each.source for each in text)
+            yield Example(_id(text), source, reference, _document(text[0]))
+            text = []
 
 
 def long_segments(segments: Iterable[Segment], *, longer_than: int) -> Iterator[Example]:
@@ -328,13 +342,8 @@ def _document(segment: Segment) -> dict[str, str]:
     return {} if segment.document is None else {"cluster": segment.document}
 
 
-def _run(item: tuple[int, Segment]) -> tuple[str | None, int]:
-    """Tells the segments of one document from others; one without a document is alone."""
-    position, segment = item
-    return segment.document, position if segment.document is None else 0
-
-
 def _id(text: list[Segment]) -> str:
+    """`line-12` without a document, else `DOCUMENT#3-5`, the first and the last segment."""
     document, first, last = text[0].document, text[0].label, text[-1].label
     return f"line-{first}" if document is None else f"{document}#{first}-{last}"
 
@@ -353,7 +362,7 @@ READERS: Mapping[str, Reader] = {
 
 
 def read_set(card: Card, path: Path, fields: Mapping[str, str] | None = None) -> Dataset:
-    """A published dataset, without a suite: pairs as its card says, else its eligible examples.
+    """A published dataset, without a suite: its pairs if its card says so, else its eligible examples.
 
     `fields` (our name -> column) takes the place of what the card says of pairs. Raises `InputError` as
     `read_pairs` and `read_published`.
@@ -362,7 +371,8 @@ def read_set(card: Card, path: Path, fields: Mapping[str, str] | None = None) ->
     if form is None:
         examples = tuple(read_published(card, path))
         return Dataset(card.dataset, examples, task, None, examples)
-    form = form.model_copy(update={"fields": {**form.fields, **(fields or {})}})
+    columns = {**form.fields, **(fields or {})}
+    form = form.model_copy(update={"fields": columns})
     return read_pairs(card.dataset, read_tables(path, form.files), form, task)
 
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from dhp.content.catalog import read_task
 from dhp.core.errors import InputError, one_of
@@ -41,22 +41,27 @@ def read_rated(name: str, path: str | Path) -> Sequence[RatedText]:
     of another form, or a duplicate pair of source and system.
     """
     one_of("set of rated texts", name, (*_READERS, "own"))
-    texts: Sequence[RatedText]
     try:
-        texts = _of_table(open_table(str(path))) if name == "own" else tuple(_READERS[name](Path(path)))
+        texts = _read(name, path)
     except (KeyError, TypeError, ValueError, AttributeError) as e:
         raise InputError(f"{path}: not of the form of '{name}' ({type(e).__name__}: {reason(e)})") from None
-    _check_once((text for text, _ in texts), path)
+    _check_once([text for text, _ in texts], path)
     if not texts:
         raise InputError(f"{path}: is empty; allowed: at least one text")
     return texts
+
+
+def _read(name: str, path: str | Path) -> Sequence[RatedText]:
+    if name == "own":
+        return _of_table(open_table(str(path)))
+    return tuple(_READERS[name](Path(path)))
 
 
 def _check_once(texts: Iterable[Candidate], path: str | Path) -> None:
     """Raise `InputError` for a duplicate pair of source and system."""
     seen: set[bytes] = set()
     for text in texts:
-        key = key_digest(text.example, text.variant)
+        key = key_digest(text.example, text.variant)  # a hash: names may be long, and texts many
         if key in seen:
             raise InputError(f"{path}: duplicate text of source '{text.example}', system '{text.variant}'")
         seen.add(key)
@@ -64,30 +69,37 @@ def _check_once(texts: Iterable[Candidate], path: str | Path) -> None:
 
 def given_texts(data: "str | Rows | Sequence[Candidate]") -> Sequence[Candidate]:
     """The texts of a table, of a published set `NAME=FILE`, or as given; errors as in `read_rated`."""
-    if isinstance(data, str):
-        name, equals, path = data.partition("=")
-        if equals and name in RATED_SETS:
-            return tuple(text for text, _ in read_rated(name, path))
-        texts = _candidates(open_table(data))
-        _check_once(texts, data)
-        return texts
-    return _candidates(rows_table(data)) if are_rows(data) else cast("Sequence[Candidate]", data)
+    if are_rows(data):
+        return _candidates(rows_table(data))
+    if not isinstance(data, str):
+        return cast("Sequence[Candidate]", data)
+    name, equals, path = data.partition("=")
+    if equals and name in RATED_SETS:
+        return tuple(text for text, _ in read_rated(name, path))
+    texts = _candidates(open_table(data))
+    _check_once(texts, data)
+    return texts
 
 
 def rated_task(data: object, task: str | None) -> Task:
-    """What the systems had to do: the task of that name or file, else the published set's, else
-    `summarization`. Raises `InputError` for an unknown one."""
-    name = data.partition("=")[0] if isinstance(data, str) else ""
-    return read_task(task or TASKS.get(name, "summarization"))
+    """What the systems had to do: the task of that name or file, else that of the published set.
+
+    Of a table of the user's it is `summarization` if no task is named. Raises `InputError` for an unknown
+    task.
+    """
+    if task:
+        return read_task(task)
+    name, _, _ = data.partition("=") if isinstance(data, str) else ("", "", "")
+    return read_task(TASKS.get(name, "summarization"))
 
 
 def human_scores(texts: Sequence[RatedText]) -> list[dict[str, object]]:
     """The human scores as rows `source, system, metric, score`."""
-    return [
-        {"source": text.example, "system": text.variant, "metric": metric, "score": score}
-        for text, scores in texts
-        for metric, score in scores.items()
-    ]
+    rows: list[dict[str, object]] = []
+    for text, scores in texts:
+        for metric, score in scores.items():
+            rows.append({"source": text.example, "system": text.variant, "metric": metric, "score": score})
+    return rows
 
 
 @near_keywords
@@ -118,21 +130,25 @@ def read_human_scores(source: str) -> "pd.DataFrame":
 
 
 def _documents(path: Path, references: str, scores: str | None) -> Iterator[RatedText]:
-    """JSON Lines, one row a document with the lists `systems` and `machine_summaries` and scores in lists."""
-    aspects = ("coherence", "consistency", "fluency", "relevance")
+    """JSON Lines, one row a document with the lists `systems` and `machine_summaries` and scores in lists.
+
+    `references` and `scores` name the columns of these; if `scores` is None, each metric has a column of its
+    own.
+    """
     for line in read_lines(path):
         row = json.loads(line)
-        by_metric = row[scores] if scores else {name: row[name] for name in aspects}
-        known = row[references]
-        others = tuple(known) if isinstance(known, list) else (known,)
-        summaries = zip(row.get("systems") or _numbered(row), row["machine_summaries"], strict=True)
-        for index, (system, output) in enumerate(summaries):
-            text = Candidate(str(row["id"]), str(system), output, row["text"], references=others)
-            yield text, {metric: float(values[index]) for metric, values in by_metric.items()}
+        by_metric = row[scores] if scores else {name: row[name] for name in _ASPECTS}
+        reference = row[references]
+        all_references = tuple(reference) if isinstance(reference, list) else (reference,)
+        outputs = row["machine_summaries"]
+        systems = row.get("systems") or [f"system {number}" for number in range(1, len(outputs) + 1)]
+        for place, (system, output) in enumerate(zip(systems, outputs, strict=True)):
+            text = Candidate(str(row["id"]), str(system), output, row["text"], references=all_references)
+            yield text, {metric: float(values[place]) for metric, values in by_metric.items()}
 
 
-def _numbered(row: Mapping[str, Any]) -> list[str]:
-    return [f"system {i}" for i in range(1, len(row["machine_summaries"]) + 1)]
+_ASPECTS = ("coherence", "consistency", "fluency", "relevance")
+"""The metrics of SummEval, which are columns in its published table."""
 
 
 def _topical_chat(path: Path) -> Iterator[RatedText]:
@@ -148,12 +164,13 @@ def _openmeva(path: Path) -> Iterator[RatedText]:
     """A JSON list of prompts, `gen` holding each system's story with the ratings of several people."""
     for row in json.loads(read_text(path)):
         for system, story in row["gen"].items():
-            ratings = story["score"]["human"]
-            mean = sum(map(float, ratings)) / len(ratings) if isinstance(ratings, list) else float(ratings)
+            human = story["score"]["human"]
+            one_or_several = human if isinstance(human, list) else [human]
+            ratings = [float(rating) for rating in one_or_several]
             references = (row["reference"],) if row.get("reference") else ()
             name = str(row["doc_id"])
             text = Candidate(name, system, story["text"], row["prompt"], references=references)
-            yield text, {"overall": mean}
+            yield text, {"overall": sum(ratings) / len(ratings)}
 
 
 def _bagel(path: Path) -> Iterator[RatedText]:
@@ -161,7 +178,10 @@ def _bagel(path: Path) -> Iterator[RatedText]:
     for name, row in json.loads(read_text(path)).items():
         system, references = str(row.get("system", "system")), tuple(row["ref_summs"])
         text = Candidate(str(name), system, row["sys_summ"], row["src"], references=references)
-        yield text, {m: float(row["scores"][m]) for m in ("informativeness", "naturalness", "quality")}
+        scores = {}
+        for metric in ("informativeness", "naturalness", "quality"):
+            scores[metric] = float(row["scores"][metric])
+        yield text, scores
 
 
 def _of_table(table: Table) -> Sequence[RatedText]:
@@ -170,34 +190,40 @@ def _of_table(table: Table) -> Sequence[RatedText]:
 
 
 def _candidates(table: Table) -> Sequence[Candidate]:
+    def text_of(row: Row) -> Candidate:
+        text, _ = _of_row(table.columns, row)
+        return text
+
     table.need(["source", "output"])
-    return table.each(lambda row: _of_row(table.columns, row)[0])
+    return table.each(text_of)
 
 
 _PREFIX = "score:"
+"""Before the name of a metric, in the name of the column of its human scores."""
 
 
 def _of_row(columns: Sequence[str], row: Row) -> RatedText:
-    known = {"id", "source", "system", "output", "reference"}
+    """The text in a row of a user's table, and its scores."""
     scores = {}
+    fields = {}
     for column in columns:
-        if column.startswith(_PREFIX) and row.has(column):
+        if not row.has(column):
+            continue
+        if column.startswith(_PREFIX):
             cell = row.text(column)
             number = as_number(cell)
             if number is None:
                 raise row.fault(f"column '{column}': '{cell}'; allowed: a number{number_hint(cell)}")
             scores[column.removeprefix(_PREFIX)] = number
+        elif column not in ("id", "source", "system", "output", "reference"):
+            fields[column] = row.text(column)
     source = row.text("source")
+    # Without ids the source itself tells which texts are of one source, and so are compared.
+    identity = row.text("id") if row.has("id") else text_hash(source)
+    system = row.text("system") if row.has("system") else "system"
     row.check_no_object("output")
-    text = Candidate(
-        row.text("id") if row.has("id") else text_hash(source),  # texts of one source are compared
-        row.text("system") if row.has("system") else "system",
-        row.text("output"),
-        source,
-        {c: row.text(c) for c in columns if c not in known and not c.startswith(_PREFIX) and row.has(c)},
-        (row.text("reference"),) if row.has("reference") else (),
-    )
-    return text, scores
+    references = (row.text("reference"),) if row.has("reference") else ()
+    return Candidate(identity, system, row.text("output"), source, fields, references), scores
 
 
 _READERS: dict[str, Callable[[Path], Iterator[RatedText]]] = {
@@ -209,7 +235,15 @@ _READERS: dict[str, Callable[[Path], Iterator[RatedText]]] = {
     "bagel": _bagel,
 }
 RATED_SETS = tuple(_READERS)
-TASKS = {name: "summarization" if name == "summeval" else name for name in RATED_SETS}
+"""The published sets."""
+TASKS = {
+    "summeval": "summarization",
+    "newsroom": "newsroom",
+    "realsumm": "realsumm",
+    "topical_chat": "topical_chat",
+    "openmeva_roc": "openmeva_roc",
+    "bagel": "bagel",
+}
 """Set -> the task whose metrics are the ones that humans rated."""
 FROM_REFERENCE = {
     "realsumm": "its human scores are the share of the reference's facts that a summary holds (lite pyramid "

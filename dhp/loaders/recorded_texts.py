@@ -12,26 +12,30 @@ from dhp.loaders.dataset import Dataset
 from dhp.loaders.pairs import DEFAULT_LEVEL
 
 NO_TEXT = "(the text was not recorded)"
+"""What stands in the place of a text that the file does not have."""
 
 
 def recorded_texts(path: Path, form: RatingsForm = RatingsForm()) -> Dataset:
     """Originals and degraded texts of a file of judgements, from its columns `text`, `source` and `level`.
 
-    `form` says what the file calls its columns. Without `text` each has a remark in its place. A text without
-    a judgement is not among them. Raises `InputError` for a file of another form, and one without an original
-    or a degraded text.
+    `form` says what the file calls its columns. Without a column `text` each has a remark in its place. A
+    text without a judgement is not among them. Raises `InputError` for a file of another form, and for one
+    without an original or without a degraded text.
     """
     # Each text once, with the values of its first row: there is a row for each metric, sample and judge.
     texts: dict[tuple[str, str], Mapping[str, object]] = {}
     for values in read_judgements(path, form).to_dict("records"):
-        row = {str(name): value for name, value in values.items()}
+        row: Mapping[str, object] = {str(name): value for name, value in values.items()}
         texts.setdefault((str(row["example"]), str(row["variant"])), row)
-    examples = tuple(
-        Example(name, _text(row, "source") or "", _text(row, "text") or NO_TEXT, _cluster(row))
-        for (name, variant), row in texts.items()
-        if variant == ORIGINAL
-    )
-    levels = {v: _text(row, "level") or DEFAULT_LEVEL for (_, v), row in texts.items() if v != ORIGINAL}
+    originals = []
+    levels: dict[str, str] = {}
+    for (name, variant), row in texts.items():
+        if variant == ORIGINAL:
+            source, text = _text(row, "source") or "", _text(row, "text") or NO_TEXT
+            originals.append(Example(name, source, text, _cluster(row)))
+        else:  # the last row of a variant says its level
+            levels[variant] = _text(row, "level") or DEFAULT_LEVEL
+    examples = tuple(originals)
     if not examples or not levels:
         raise InputError(
             f"{path}: must have judgements of originals (variant '{ORIGINAL}') and of other texts"
@@ -49,9 +53,12 @@ def recorded_texts(path: Path, form: RatingsForm = RatingsForm()) -> Dataset:
 
 
 def _text(row: Mapping[str, object], column: str) -> str | None:
+    """The text in a column; None if there is none."""
     value = row.get(column)
-    is_absent = value is None or value != value  # NaN, as pandas has it for an empty cell
-    return None if is_absent or not str(value).strip() else str(value)
+    is_nan = value != value  # as pandas has it for an empty cell
+    if value is None or is_nan or not str(value).strip():
+        return None
+    return str(value)
 
 
 def _cluster(row: Mapping[str, object]) -> dict[str, str]:

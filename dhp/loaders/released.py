@@ -31,6 +31,7 @@ NO_TEXT = "no such text in the set"
 EQUAL = "equals the original"
 """Why an example has no text under a variant; a published text cannot be repaired."""
 _CARD = "card.json"
+"""The file that tells a perturbation set of ours from a folder of tables."""
 
 
 def is_released(name: str) -> bool:
@@ -49,7 +50,9 @@ def released_datasets(name: str) -> list[str]:
     if name.startswith(HUB_PREFIX):
         return list(DATASETS)
     path = Path(name)
-    names = [d for d in DATASETS if path.is_dir() and has_tables(path, _map(d).files)]
+    names = []
+    if path.is_dir():
+        names = [dataset for dataset in DATASETS if has_tables(path, _map(dataset).files)]
     if not names:
         raise InputError(f"{name}: no file is named after a dataset; name it by `dataset`")
     return names
@@ -69,7 +72,7 @@ def read_released(name: str, dataset: str, suite: Suite, fields: Mapping[str, st
     known = _map(dataset)
     path = hub_folder(name) if name.startswith(HUB_PREFIX) else Path(name)
     tables = read_tables(path, known.files)
-    variants = [v.name for v in suite.variants]
+    variants = [variant.name for variant in suite.variants]
     for ours in fields:
         if "." in ours:
             one_of("variant", ours, variants, f"{name}: `fields`")
@@ -82,18 +85,19 @@ def read_released(name: str, dataset: str, suite: Suite, fields: Mapping[str, st
                 f"{name}: column '{theirs}' for '{ours}' is missing; map it by `fields` {ours}=COLUMN; "
                 f"{suggest(theirs, tables.columns)}"
             )
-    lacking = [v for v in variants if v not in columns]
-    if lacking:
-        raise InputError(
-            f"{name}: no column for variant '{lacking[0]}' of suite '{suite.suite}'; map it by "
-            f"`fields` {lacking[0]}=COLUMN; columns: {listed(tables.columns)}"
-        )
+    for variant in variants:
+        if variant not in columns:
+            raise InputError(
+                f"{name}: no column for variant '{variant}' of suite '{suite.suite}'; map it by "
+                f"`fields` {variant}=COLUMN; columns: {listed(tables.columns)}"
+            )
     shown = ", ".join(f"{ours} = {theirs}" for ours, theirs in columns.items())
     logging.getLogger("dhp").warning("%s, %s: columns read as %s", name, dataset, shown)
     return _released(read_card(dataset), tables, suite, columns)
 
 
 def _map(dataset: str) -> FieldMap:
+    """What the card of a dataset says of the released set: its files and columns."""
     form = read_card(dataset).released
     if form is None:
         raise InputError(f"dataset '{dataset}' is in no released set; allowed: {', '.join(DATASETS)}")
@@ -101,26 +105,29 @@ def _map(dataset: str) -> FieldMap:
 
 
 def _released(card: Card, table: Table, suite: Suite, columns: Mapping[str, str]) -> Dataset:
-    variants = {v.name for v in suite.variants}
+    variants = {variant.name for variant in suite.variants}
+    of_examples = {ours: theirs for ours, theirs in columns.items() if ours not in variants}
     used = {*columns, *columns.values(), FILE, FOLDER, KEY}
-    texts = {ours: theirs for ours, theirs in columns.items() if ours not in variants}
-    originals = plain_examples(table, texts | {c: c for c in table.columns if c not in used})
+    further = {column: column for column in table.columns if column not in used}
+    originals = plain_examples(table, of_examples | further)
     made: list[PerturbedText] = []
     for variant in suite.variants:
         column = columns[variant.name]
-        rows = zip(table.rows, originals, strict=True)
-        made += [_text(row, column, example, variant.name) for row, example in rows]
+        for row, example in zip(table.rows, originals, strict=True):
+            made.append(_text(row, column, example, variant.name))
     task = read_task(card.task)
     dataset = Dataset(card.dataset, originals, task, None, originals, suite.variants, tuple(made))
     return dataset.in_languages(card.source_language, card.output_language)
 
 
 def _text(row: Row, column: str, example: Example, variant: str) -> PerturbedText:
+    """The text of an example under a variant, or why there is none."""
     value = row.value(column)
-    is_text_or_absent = value is None or isinstance(value, str) or value != value
-    if is_text_or_absent and not row.has(column):  # a list or an object is a fault, which `text` names
+    is_nan = value != value
+    may_be_absent = value is None or isinstance(value, str) or is_nan
+    if may_be_absent and not row.has(column):
         return PerturbedText(example.id, variant, None, NO_TEXT)
-    text = row.text(column)
+    text = row.text(column)  # raises `InputError` for a list or an object
     if text.strip() == example.output.strip():
         return PerturbedText(example.id, variant, None, EQUAL)
     return PerturbedText(example.id, variant, text, audit=audit(example.output, text))

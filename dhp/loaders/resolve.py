@@ -5,7 +5,7 @@ plug-in, `_user_data` or `published`), gives them their suite, and chooses as ma
 """
 
 import logging
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from dhp.core.specs import ANY_TASK, Card, Suite, Task
 from dhp.core.tables import TABLE_SUFFIXES
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.fetch import is_prepared, load_prepared, unprepared
+from dhp.loaders.hub import HUB_PREFIX
 from dhp.loaders.memory import NAME, Rows, are_rows, rows_table
 from dhp.loaders.parts import parts_name
 from dhp.loaders.published import read_set
@@ -61,11 +62,13 @@ def resolve_datasets(
     check_minimum(min_characters, data)
     for entry in sources:  # all of them, before the first is read
         _check_entry(entry)
-    keywords = {"task": task, "fields": fields, "where": where, "text_language": text_language}
-    for option, value in keywords.items():
-        if value and not any(is_own(entry) for entry in sources):
+    has_own = any(is_own(entry) for entry in sources)
+    of_own = {"task": task, "fields": fields, "where": where, "text_language": text_language}
+    for option, value in of_own.items():
+        if value and not has_own:
             raise InputError(f"`{option}` is for data of your own; the benchmark's datasets bring theirs")
-    language, resolved = _known_language(text_language), list[Dataset]()
+    language = _known_language(text_language)
+    resolved: list[Dataset] = []
     for entry in sources:
         if isinstance(entry, Dataset):
             whole = _with_suite(entry, suite)
@@ -82,18 +85,22 @@ def resolve_datasets(
             if judge_part and whole.split is None:
                 raise InputError(f"`judge_part`: is for conversations; dataset '{whole.name}' holds texts")
             whole = _with_suite(whole, suite)
-            name = whole.name
-            if name in only:  # the examples that a perturbation set has texts of
-                whole = whole.only(only[name])
-                count = len(whole.examples) if n is None else n
+            is_of_set = whole.name in only
+            if is_of_set:
+                whole = whole.only(only[whole.name])
+            if n is not None:
+                count = n
+            elif is_of_set:  # all examples that the perturbation set has texts of
+                count = len(whole.examples)
             else:
-                count = _default_n(whole) if n is None else n
+                count = _default_n(whole)
             resolved.append(whole.chosen(count, seed))
-    _check_different([each.name for each in resolved])
+    _check_different([dataset.name for dataset in resolved])
     return resolved
 
 
 def _check_different(names: Sequence[str]) -> None:
+    """Raise `InputError` if two datasets have one name, which tells them apart in results."""
     repeated = {name for name in names if names.count(name) > 1}
     if repeated:
         raise InputError(
@@ -131,35 +138,44 @@ def _check_entry(name: object) -> None:
         raise InputError(
             f"dataset '{name}': unknown kind of file '{suffix}'; {suggest(suffix, TABLE_SUFFIXES)}"
         )
-    known = [*names, *(f"mini/{d}" for d in DATASETS)]
-    raise InputError(
-        f"unknown dataset '{name}'; {suggest(name, known)}, FILE{'|'.join(TABLE_SUFFIXES)}, hf:ORG/NAME"
-    )
+    files = "|".join(TABLE_SUFFIXES)
+    known = suggest(name, [*names, *_BUNDLED])
+    raise InputError(f"unknown dataset '{name}'; {known}, FILE{files}, hf:ORG/NAME")
 
 
-def _expanded(name: str) -> Iterator[str]:
+_BUNDLED = tuple(f"mini/{dataset}" for dataset in DATASETS)
+"""The bundled sets of the benchmark's datasets, which `mini` stands for."""
+
+
+def _expanded(name: str) -> Sequence[str]:
+    """The names of datasets that a name stands for."""
     if name == "mini":
-        yield from (f"mini/{d}" for d in DATASETS)
-    elif name == "all":
-        ready = [d for d in DATASETS if is_prepared(read_card(d))]
-        if not ready:
-            raise InputError(
-                "no dataset is prepared yet: dhp data prepare NAME, for each of " + ", ".join(DATASETS)
-            )
-        for dataset in DATASETS:
-            if dataset not in ready:
-                logging.getLogger("dhp").warning("left out of 'all': %s", unprepared(read_card(dataset)))
-        yield from ready
-    else:
-        yield name
+        return _BUNDLED
+    if name != "all":
+        return [name]
+    ready = []
+    without = []
+    for dataset in DATASETS:
+        card = read_card(dataset)
+        if is_prepared(card):
+            ready.append(dataset)
+        else:
+            without.append(unprepared(card))
+    if not ready:
+        raise InputError(
+            "no dataset is prepared yet: dhp data prepare NAME, for each of " + ", ".join(DATASETS)
+        )
+    for how in without:
+        logging.getLogger("dhp").warning("left out of 'all': %s", how)
+    return ready
 
 
 def _of_plugin(asked: Request) -> Dataset | None:
     """The dataset that a plug-in reads; None if it is left to the core.
 
-    Such data bring their task. That of plain tables for functions was not asked for by the user.
+    Such data bring their task.
     """
-    if asked.task is function_task():
+    if asked.task is function_task():  # of plain tables that functions judge: the user has named no task
         asked = replace(asked, task=None)
     for target in offered("datasets").values():
         dataset: Dataset | None = load_target(target)(asked)
@@ -169,22 +185,37 @@ def _of_plugin(asked: Request) -> Dataset | None:
 
 
 def _user_data(asked: Request, with_llm: bool) -> Dataset:
-    source, task, suite = asked.source, asked.task, asked.suite
-    name = source if isinstance(source, str) else NAME
-    table = open_table(source, broken=True) if isinstance(source, str) else rows_table(source)
-    if task is None and (suite is None or suite.task == ANY_TASK):
-        allowed = ", ".join(names_of("task"))
-        raise InputError(
-            f"dataset '{name}': say what its texts are by `task`; allowed: {allowed}, a YAML "
-            "file, or a metric of your own by `metrics` NAME `scale` 1..5"
-        )
-    known = task if isinstance(task, Task) else read_task(task or (suite.task if suite else ""))
-    columns = columns_of(table, asked.fields, known)
-    short = name if name.startswith("hf:") or name == NAME else parts_name(name)
-    meant = known.with_columns(meanings(columns))
-    dataset = from_table(short, table, meant, columns, asked.where, strict=asked.strict)
-    applied = None if dataset.pair_variants else suite or own_suite(known, with_llm)
-    return replace(dataset, suite=applied).in_languages(None, asked.language or known.output_language)
+    """The dataset in a table of the user's, with their suite, else that of the task."""
+    source = asked.source
+    if isinstance(source, str):
+        table = open_table(source, broken=True)
+        name = source if source.startswith(HUB_PREFIX) else parts_name(source)
+    else:
+        table = rows_table(source)
+        name = NAME
+    task = _task_of(asked)
+    columns = columns_of(table, asked.fields, task)
+    with_columns = task.with_columns(meanings(columns))
+    dataset = from_table(name, table, with_columns, columns, asked.where, strict=asked.strict)
+    if not dataset.pair_variants:  # pairs are degraded already
+        dataset = replace(dataset, suite=asked.suite or own_suite(task, with_llm))
+    return dataset.in_languages(None, asked.language or task.output_language)
+
+
+def _task_of(asked: Request) -> Task:
+    """The task that is asked for, else that of the suite; raises `InputError` if neither says one."""
+    if isinstance(asked.task, Task):
+        return asked.task
+    if asked.task is not None:
+        return read_task(asked.task)
+    if asked.suite is not None and asked.suite.task != ANY_TASK:
+        return read_task(asked.suite.task)
+    name = asked.source if isinstance(asked.source, str) else NAME
+    allowed = ", ".join(names_of("task"))
+    raise InputError(
+        f"dataset '{name}': say what its texts are by `task`; allowed: {allowed}, a YAML "
+        "file, or a metric of your own by `metrics` NAME `scale` 1..5"
+    )
 
 
 def published(
@@ -192,11 +223,12 @@ def published(
 ) -> Dataset:
     """All eligible examples of `mini/NAME`, or of a dataset with a card as it lies at `data` or is prepared.
 
-    `min_characters` takes the place of the card's where it is read from `data`, `judge_part` says what of
+    `min_characters` takes the place of the card's for what is read from `data`. `judge_part` says what of
     bundled conversations is judged.
     """
     base = name.removeprefix("mini/")
-    if base != name:
+    is_bundled = base != name
+    if is_bundled:
         file = mini_examples_file(base)
         if base not in names_of("dataset"):  # bundled conversations, which a plug-in reads
             bundled = _of_plugin(Request(str(file), name, judge_part=judge_part))
@@ -207,8 +239,9 @@ def published(
     else:
         card = with_minimum(read_card(base), min_characters)
         texts = read_set(card, data) if data is not None else load_prepared(card)
-    suite = None if texts.pair_variants else read_suite(base)
-    return replace(texts, suite=suite).in_languages(card.source_language, card.output_language)
+    if not texts.pair_variants:  # pairs are degraded already
+        texts = replace(texts, suite=read_suite(base))
+    return texts.in_languages(card.source_language, card.output_language)
 
 
 def check_minimum(min_characters: int | None, data: Path | None) -> None:
@@ -230,7 +263,7 @@ def with_minimum(card: Card, min_characters: int | None) -> Card:
 
 
 def _default_n(dataset: Dataset) -> int:
-    """All examples, but of a benchmark dataset as many as its card says, if there are so many."""
+    """As many examples as the card of a benchmark dataset says; all if there are fewer, or no such card."""
     count = len(dataset.examples)
     n = read_card(dataset.name).n if dataset.name in DATASETS else None
     if n is None:

@@ -3,14 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-_INNER = {
-    "resourceSpans": "scopeSpans",
-    "scopeSpans": "spans",
-    "resourceLogs": "scopeLogs",
-    "scopeLogs": "logRecords",
-}
-"""List in OTLP's JSON -> the list in each of its entries."""
-_LISTS = tuple(dict.fromkeys([*_INNER, *_INNER.values()]))
+_LISTS = ("resourceSpans", "scopeSpans", "resourceLogs", "scopeLogs", "spans", "logRecords")
+"""Lists of OTLP's JSON, from the outer to the inner: resource, then scope, then spans or log records."""
 
 
 def records(parts: Iterable[Any]) -> Iterator[Mapping[str, Any]]:

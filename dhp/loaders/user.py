@@ -1,8 +1,8 @@
 """Datasets from tables of the user's own texts.
 
 `open_table` reads the rows, `columns_of` finds which column holds what, and `from_table` makes the dataset:
-of pairs if there is a column `perturbed`, else of examples. Few rows that cannot be used are left out first
-(`unusable`), and counted by reason.
+of pairs if there is a column `perturbed`, else of examples. Before that, rows that cannot be used are left
+out and counted by reason, if they are few (`unusable`).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -57,7 +57,7 @@ def read_texts(
     `data`); code that comes with a dataset is never run.
 
     `fields` has our names -> the file's columns or paths into nested ones. Needed is `output`, and
-    `source` where the task has one; without `id` a text is known by a hash of what its row holds; every other
+    `source` if the task has one; without `id` a text is known by a hash of what its row holds; every other
     column of strings or numbers becomes a field, other values are left out. With a column `perturbed` (a
     degraded copy of the output) each row is a pair of example and variant: `kind` names the variant (default
     "perturbed"), `degree` its degree, `level` its level (default "given"), `control` marks a change that must
@@ -80,7 +80,8 @@ def open_table(name: str, *, broken: bool = False) -> Table:
 
 def is_user_data(name: str) -> bool:
     """Whether `name` is that of a user's own texts: `hf:...`, or a file with the suffix of a table or log."""
-    return name.startswith(HUB_PREFIX) or Path(name).suffix.lower() in (*TABLE_SUFFIXES, LOG_SUFFIX)
+    suffix = Path(name).suffix.lower()
+    return name.startswith(HUB_PREFIX) or suffix in TABLE_SUFFIXES or suffix == LOG_SUFFIX
 
 
 def from_table(
@@ -99,10 +100,11 @@ def from_table(
     """
     left_out = unusable(table, columns, where, strict=strict)
     if "perturbed" in columns:
+        kept = table.with_rows(row for row in table.rows if row.place not in left_out)
+        chosen = {column: list(values) for column, values in where.items()}
+        form = PairMap(fields=dict(columns), where=chosen)
         # Without an id the order of the rows must not matter: people sort their tables.
-        table = table.with_rows(row for row in table.rows if row.place not in left_out)
-        form = PairMap(fields=dict(columns), where={column: list(values) for column, values in where.items()})
-        return read_pairs(name, table, form, task, ordered=False)
+        return read_pairs(name, kept, form, task, ordered=False)
     if "better" in columns:
         raise InputError(
             f"{table.name}: `fields` better= needs two texts; map them by `fields` output=COLUMN and "
@@ -115,27 +117,40 @@ def from_table(
 def unusable(
     table: Table, columns: Mapping[str, str], where: Mapping[str, Sequence[str]], *, strict: bool
 ) -> frozenset[str]:
-    """Places of the rows without a text where one belongs, or that cannot be read; errors as of
-    `from_table`."""
-    broken = [row for row in table.rows if row.broken]
-    whole = table.with_rows(row for row in table.rows if not row.broken) if broken else table
-    rows = chosen_rows(whole, where).rows
+    """Places of the rows that cannot be read, or that lack a text that they must have.
+
+    Raises `InputError` as `from_table`.
+    """
     reasons: dict[str, list[str]] = {}
+    broken = [row for row in table.rows if row.broken]
     for row in broken:
         reasons.setdefault(row.broken, []).append(row.place)
-    needed = () if "perturbed" in columns else ("id", "source", "output")  # pairs are counted by themselves
+    whole = table.with_rows(row for row in table.rows if not row.broken) if broken else table
+    rows = chosen_rows(whole, where).rows
+    are_pairs = "perturbed" in columns
     for row in rows:
         for name in ("output", "perturbed"):
             if name in columns:
                 row.check_no_object(columns[name])
-        for name in needed:
-            value = row.value(columns[name]) if name in columns else name
-            if is_blank(value) or (name == "output" and is_unanswered(value)):
-                lack = "is empty" if is_blank(value) else "ends without an answer"
-                reasons.setdefault(f"column '{columns[name]}' {lack}", []).append(row.place)
-                break
+        lack = None if are_pairs else _lack(row, columns)  # `read_pairs` counts pairs without a text itself
+        if lack is not None:
+            reasons.setdefault(lack, []).append(row.place)
     leave_out(table.name, reasons, len(rows) + len(broken), strict=strict)
     return frozenset(chain.from_iterable(reasons.values()))
+
+
+def _lack(row: Row, columns: Mapping[str, str]) -> str | None:
+    """What a row lacks of an example; None if nothing."""
+    for name in ("id", "source", "output"):
+        if name not in columns:
+            continue
+        column = columns[name]
+        value = row.value(column)
+        if is_blank(value):
+            return f"column '{column}' is empty"
+        if name == "output" and is_unanswered(value):
+            return f"column '{column}' ends without an answer"
+    return None
 
 
 def columns_of(table: Table, field_map: Mapping[str, str], task: Task) -> dict[str, str]:
@@ -144,12 +159,14 @@ def columns_of(table: Table, field_map: Mapping[str, str], task: Task) -> dict[s
     for ours, theirs in field_map.items():
         if not table.has(theirs):
             faults.append(f"`fields` {ours}={theirs}: column '{theirs}' is missing{_near(theirs, table)}")
-    used = {*field_map.values(), FILE, FOLDER, KEY}
-    # A column `better` of its own may mean anything: it counts if it is mapped.
-    unmapped = {c: c for c in table.columns if c.strip() and c not in used and c != "better"}
-    columns = unmapped | dict(field_map)
-    has_source = task.source_label is not None
-    for needed in ("source", "output") if has_source else ("output",):
+    # A column `better` that nobody mapped may mean anything.
+    not_ours = {*field_map.values(), FILE, FOLDER, KEY, "better"}
+    named = [column for column in table.columns if column.strip() and column not in not_ours]
+    columns = {column: column for column in named} | dict(field_map)
+    needs_source = task.source_label is not None
+    for needed in ("source", "output"):
+        if needed == "source" and not needs_source:
+            continue
         if needed not in columns:
             near = _near(needed, table)
             faults.append(f"column '{needed}' is missing; map it by `fields` {needed}=COLUMN{near}")
@@ -165,10 +182,13 @@ def _near(name: str, table: Table) -> str:
 
 
 def meanings(columns: Mapping[str, str]) -> dict[str, str]:
-    """Column -> what it stands for, for the slots of prompt files: our name, and its own."""
-    texts = {ours: theirs for ours, theirs in columns.items() if ours not in ("id", *PAIR_FIELDS)}
-    by_column = {theirs: ours for ours, theirs in texts.items()}
-    return {ours: ours for ours in texts} | by_column
+    """Name of a slot in a prompt file -> our name of the text: a slot may have that, or the column's own."""
+    ours_alone, by_column = {}, {}
+    for ours, theirs in columns.items():
+        if ours not in ("id", *PAIR_FIELDS):
+            ours_alone[ours] = ours
+            by_column[theirs] = ours
+    return ours_alone | by_column  # a column comes before a name of ours that it happens to have
 
 
 def plain_examples(
@@ -176,7 +196,8 @@ def plain_examples(
 ) -> Sequence[Example]:
     """The examples of a table, a row each; `columns` has our name -> its column.
 
-    Without an id a text is known by itself; see `id_of_texts`. Rows at the places `left_out` are passed over.
+    Without an id an example is known by a hash of its texts (`id_of_texts`). Rows at the places `left_out`
+    are passed over.
     """
     if left_out:
         table = table.with_rows(row for row in table.rows if row.place not in left_out)
@@ -193,6 +214,7 @@ def plain_examples(
 
 
 def _example(row: Row, columns: Mapping[str, str], taken: Collection[str]) -> Example:
+    """The example in a row; `taken` are the ids that others have."""
     fields = {}
     for name, column in columns.items():
         text = as_text(row.value(column))
@@ -212,4 +234,5 @@ def _source(row: Row, column: str) -> str:
     text = said_before(row, column)
     if text is not None:
         return text
-    return "" if isinstance(row.value(column), list) else row.text(column)
+    are_messages = isinstance(row.value(column), list)
+    return "" if are_messages else row.text(column)
