@@ -12,7 +12,7 @@ from dhp.loaders.dataset import Dataset
 from dhp.loaders.pairs import DEFAULT_LEVEL
 
 NO_TEXT = "(the text was not recorded)"
-"""What stands in the place of a text that the file does not have."""
+"""What stands instead of a text that the file does not have."""
 
 
 def recorded_texts(path: Path, form: RatingsForm = RatingsForm()) -> Dataset:

@@ -56,17 +56,8 @@ def resolve_datasets(
     `with_llm` says whether there is a perturb model: a user's own data then get the suite of their task,
     else the general one. `only` maps datasets to the ids of the examples to choose from.
     """
-    if data is not None and (len(sources) != 1 or sources[0] not in names_of("dataset")):
-        allowed = ", ".join(names_of("dataset"))
-        raise InputError(f"`data` goes with one `dataset` that says what it holds; allowed: {allowed}")
-    check_minimum(min_characters, data)
-    for entry in sources:  # all of them, before the first is read
-        _check_entry(entry)
-    has_own = any(is_own(entry) for entry in sources)
     of_own = {"task": task, "fields": fields, "where": where, "text_language": text_language}
-    for option, value in of_own.items():
-        if value and not has_own:
-            raise InputError(f"`{option}` is for data of your own; the benchmark's datasets bring theirs")
+    _check_sources(sources, data, min_characters, of_own)
     language = _known_language(text_language)
     resolved: list[Dataset] = []
     for entry in sources:
@@ -85,18 +76,36 @@ def resolve_datasets(
             if judge_part and whole.split is None:
                 raise InputError(f"`judge_part`: is for conversations; dataset '{whole.name}' holds texts")
             whole = _with_suite(whole, suite)
-            is_of_set = whole.name in only
-            if is_of_set:
+            if whole.name in only:  # the examples that a perturbation set has texts of
                 whole = whole.only(only[whole.name])
-            if n is not None:
-                count = n
-            elif is_of_set:  # all examples that the perturbation set has texts of
-                count = len(whole.examples)
+                count = len(whole.examples) if n is None else n
             else:
-                count = _default_n(whole)
+                count = _default_n(whole) if n is None else n
             resolved.append(whole.chosen(count, seed))
     _check_different([dataset.name for dataset in resolved])
     return resolved
+
+
+def _check_sources(
+    sources: Sequence[object],
+    data: Path | None,
+    min_characters: int | None,
+    of_own: Mapping[str, object],
+) -> None:
+    """Raise `InputError` for a name or an option that cannot be meant, before anything is read.
+
+    `of_own` are options that only data of the user's own take.
+    """
+    if data is not None and (len(sources) != 1 or sources[0] not in names_of("dataset")):
+        allowed = ", ".join(names_of("dataset"))
+        raise InputError(f"`data` goes with one `dataset` that says what it holds; allowed: {allowed}")
+    check_minimum(min_characters, data)
+    for entry in sources:
+        _check_entry(entry)
+    has_own = any(is_own(entry) for entry in sources)
+    for option, value in of_own.items():
+        if value and not has_own:
+            raise InputError(f"`{option}` is for data of your own; the benchmark's datasets bring theirs")
 
 
 def _check_different(names: Sequence[str]) -> None:
