@@ -3,8 +3,8 @@
 1. `_Dataset` reads the examples and the degraded copies; of a copy it keeps only what changed.
 2. `_Judge` collects drops, scores and answers from the table of ratings, part by part, as the table of a
    large run is not read whole.
-3. `explorer_data` writes both as JSON and packs it by gzip and base64. If that is too long for a page, texts
-   are cut (`CUTS`). `explorer.js` unpacks it in the browser.
+3. `_Explored` writes both as JSON and packs it by gzip and base64. If that is too long for a page,
+   `explorer_data` cuts the texts (`CUTS`). `explorer.js` unpacks it in the browser.
 """
 
 import base64
@@ -29,10 +29,17 @@ if TYPE_CHECKING:
 
 
 BUDGET = 2_000_000
-"""The most characters that the data of the explorer may take of a page."""
+"""The most characters that the data of the explorer may take of a page. Chosen."""
 MOST_EXAMPLES = 1000
-"""Examples of a dataset, the first ones, that a page shows at most."""
-_Cells = dict[tuple[str, str], dict[str, list[Any]]]  # (example, variant) -> metric -> one for each sample
+"""Examples of a dataset, the first ones, that a page shows at most. Chosen."""
+_SAMPLED = 5
+"""One example in so many tells how much a cut leaves."""
+_LEVEL = 6
+"""How hard zlib tries, of 1 to 9: its default."""
+_GZIP = 31
+"""What zlib takes for the format of gzip, which browsers can unpack."""
+_Cells = dict[tuple[str, str], dict[str, list[Any]]]
+"""(example, variant) -> metric -> a value for each sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,63 +61,84 @@ CUTS = (
     Cut(2000, 500),
     Cut(1000, 200),
     Cut(500, 60),
-    *(Cut(200, 0, examples) for examples in (None, 200, 20)),
+    Cut(200, 0),
+    Cut(200, 0, 200),
+    Cut(200, 0, 20),
 )
 """Cuts from the mildest to the strongest; each leaves no more than the one before."""
-_SAMPLED = 5  # one example in so many tells how much a cut leaves
 
 
 def explorer_data(run: Run, budget: int = BUDGET) -> str:
     """Texts, edits, scores and answers of a run for `explorer.js`: JSON, by gzip, in base64.
 
-    Where it would be longer than `budget`, texts are cut by the mildest of `CUTS` that is enough; the page
+    If it would be longer than `budget`, texts are cut by the mildest of `CUTS` that is enough; the page
     says so. The same run gives the same characters, as far as zlib is the same.
     """
-    datasets: dict[str, _Dataset] = {}
-    for result in run.results:
-        if result.dataset not in datasets:
-            datasets[result.dataset] = _Dataset(run, result.dataset)
-    most = MOST_EXAMPLES if any(each.larger for each in datasets.values()) else None
-    judges = [_Judge(rated, datasets[rated.ratings.dataset]) for rated in run.rated]
-    # The table of ratings is read once for all judges, as it may be larger than memory.
-    ids = set(chain.from_iterable(each.ids for each in datasets.values()))
-    for part in run.ratings_about(ids):
-        for judge in judges:
-            judge.add(part)
-        del part  # before the next one is read
-    for judge in judges:
-        judge.complete()
-
-    def packed(cut: Cut, step: int = 1) -> str:
-        kept = slice(None, cut.examples, step)
-        limits = {"cut": asdict(replace(cut, examples=cut.examples or most)), "excerpt": EXCERPT}
-        of_datasets = (chain([f"{_dumped(n)}:"], d.json(kept, cut.source)) for n, d in datasets.items())
-        of_judges = (judge.json(kept, cut.answer) for judge in judges)
-        head = f'{{{_members(limits)},"datasets":{{'
-        parts = chain([head], _separated(of_datasets), ['},"judges":['], _separated(of_judges), ["]}"])
-        packer = zlib.compressobj(6, wbits=31)  # 31: in the format of gzip, which browsers can unpack
-        pieces = [packer.compress(part.encode(errors="replace")) for part in parts]
-        return base64.b64encode(b"".join([*pieces, packer.flush()])).decode()
+    data = _Explored(run)
 
     def seems_enough(cut: Cut) -> bool:
-        return _SAMPLED * len(packed(cut, _SAMPLED)) <= budget
+        return _SAMPLED * len(data.packed(cut, _SAMPLED)) <= budget
 
     # Packing is slow, so a sample tells where to begin; what it promises may still be a little too long.
     first = bisect_left(CUTS, True, key=seems_enough)
     for cut in CUTS[first:]:
-        data = packed(cut)
-        if len(data) <= budget:
-            return data
-    return packed(CUTS[-1])
+        packed = data.packed(cut)
+        if len(packed) <= budget:
+            return packed
+    return data.packed(CUTS[-1])
+
+
+class _Explored:
+    """All that a run has to show: its datasets, and what each judge made of them."""
+
+    def __init__(self, run: Run) -> None:
+        self._datasets: dict[str, _Dataset] = {}
+        for result in run.results:
+            if result.dataset not in self._datasets:
+                self._datasets[result.dataset] = _Dataset(run, result.dataset)
+        datasets = list(self._datasets.values())
+        self._most = MOST_EXAMPLES if any(each.larger for each in datasets) else None
+        self._judges = [_Judge(rated, self._datasets[rated.ratings.dataset]) for rated in run.rated]
+        # The table of ratings is read once for all judges, as it may be larger than memory.
+        ids = set(chain.from_iterable(each.ids for each in datasets))
+        for part in run.ratings_about(ids):
+            for judge in self._judges:
+                judge.add(part)
+            del part  # before the next one is read
+        for judge in self._judges:
+            judge.complete()
+
+    def packed(self, cut: Cut, step: int = 1) -> str:
+        """One example in `step`, with its texts cut, as JSON by gzip in base64."""
+        packer = zlib.compressobj(_LEVEL, wbits=_GZIP)
+        pieces = []
+        for part in self._json(cut, slice(None, cut.examples, step)):
+            pieces.append(packer.compress(part.encode(errors="replace")))
+        pieces.append(packer.flush())
+        return base64.b64encode(b"".join(pieces)).decode()
+
+    def _json(self, cut: Cut, kept: slice) -> Iterator[str]:
+        """`{"cut": ..., "excerpt": ..., "datasets": {name: ...}, "judges": [...]}` in parts."""
+        limits = {"cut": asdict(replace(cut, examples=cut.examples or self._most)), "excerpt": EXCERPT}
+        yield f'{{{_members(limits)},"datasets":{{'
+        named = []
+        for name, dataset in self._datasets.items():
+            named.append(chain([f"{_dumped(name)}:"], dataset.json(kept, cut.source)))
+        yield from _separated(named)
+        yield '},"judges":['
+        yield from _separated(judge.json(kept, cut.answer) for judge in self._judges)
+        yield "]}"
 
 
 class _Dataset:
     """The examples of a run, each with the changes that every variant made to it once these are asked for."""
 
     def __init__(self, run: Run, name: str) -> None:
-        examples = list(islice((e for e in run.examples if e["dataset"] == name), MOST_EXAMPLES + 1))
-        self._examples, self.larger = examples[:MOST_EXAMPLES], len(examples) > MOST_EXAMPLES
-        self.ids = [e["id"] for e in self._examples]
+        of_dataset = (example for example in run.examples if example["dataset"] == name)
+        examples = list(islice(of_dataset, MOST_EXAMPLES + 1))  # one more tells whether there are more
+        self._examples = examples[:MOST_EXAMPLES]
+        self.larger = len(examples) > MOST_EXAMPLES
+        self.ids = [example["id"] for example in self._examples]
         shown = set(self.ids)
         levels: dict[str, str] = {}
         self._texts: dict[tuple[str, str], str | None] = {}
@@ -119,10 +147,9 @@ class _Dataset:
                 levels.setdefault(row["variant"], row["level"])
                 if row["example"] in shown:
                     self._texts[row["example"], row["variant"]] = row["text"]
-        self.variants = [
-            {"name": variant, "words": variant_name(variant), "level": level}
-            for variant, level in levels.items()
-        ]
+        self.variants = []
+        for variant, level in levels.items():
+            self.variants.append({"name": variant, "words": variant_name(variant), "level": level})
         self._changes: dict[str, str] = {}
 
     def json(self, kept: slice, length: int | None) -> Iterator[str]:
@@ -135,11 +162,15 @@ class _Dataset:
         name, original = example["id"], example["output"]
         if name not in self._changes:  # a diff is slow, and each cut that is tried asks for it again
             self._changes[name] = self._changed(name, original)
-        fields = {k: shortened(v, length) for k, v in example["fields"].items() if v and v != original}
+        fields = {}
+        for field, text in example["fields"].items():
+            if text and text != original:
+                fields[field] = shortened(text, length)
         shown = {
             "id": name,
             "source": shortened(example["source"], length),
             "fields": fields,
+            # Of a longer text the changes hold excerpts only, and the page shows these.
             "original": original if len(original) <= EXCERPT else None,
         }
         return f"{{{_members(shown)},{self._changes[name]}}}"
@@ -150,9 +181,13 @@ class _Dataset:
         snippets: list[list[str] | None] = []
         for variant in self.variants:
             text = self._texts.get((example, variant["name"]))
-            pieces = None if text is None else excerpt(original, text, variant["level"])
-            changes.append(None if pieces is None else _joined(pieces))
-            snippets.append(None if pieces is None else _joined(snippet(pieces)))
+            if text is None:
+                changes.append(None)
+                snippets.append(None)
+            else:
+                pieces = excerpt(original, text, variant["level"])
+                changes.append(_joined(pieces))
+                snippets.append(_joined(snippet(pieces)))
         return _members({"changes": changes, "snippets": snippets})
 
 
@@ -169,8 +204,10 @@ class _Judge:
 
     def __init__(self, rated: RunResult, dataset: _Dataset) -> None:
         self._ratings, self._dataset, self._name = rated.ratings, dataset, rated.result.judge
-        at = rated.result.pass_mark
-        self._marks = None if at is None else [at.marks.get(metric) for metric in rated.ratings.metrics]
+        self._marks: list[float | None] | None = None
+        if rated.result.pass_mark is not None:
+            marks = rated.result.pass_mark.marks
+            self._marks = [marks.get(metric) for metric in rated.ratings.metrics]
         self._scores: _Cells = {}
         self._answers: _Cells = {}
         self._shares: _Cells = {}
@@ -189,7 +226,8 @@ class _Judge:
         scores = zip(mine["score"].tolist(), mine["status"].tolist(), strict=True)
         shown = [_short(score) if status == "scored" else status for score, status in scores]
         _collect(self._scores, mine, shown)
-        _collect(self._answers, mine, [raw if isinstance(raw, str) else None for raw in mine["raw"].tolist()])
+        answers = [raw if isinstance(raw, str) else None for raw in mine["raw"].tolist()]
+        _collect(self._answers, mine, answers)
         for name, cells in (("probabilities", self._shares), (NAMED, self._named)):
             if name in mine:
                 known = mine[mine[name].notna()]
@@ -197,30 +235,50 @@ class _Judge:
 
     def complete(self) -> None:
         """Put the ratings in the order of the examples, when all of them are there."""
-        ratings, variants = self._ratings, [v["name"] for v in self._dataset.variants]
+        ratings = self._ratings
+        variants = [variant["name"] for variant in self._dataset.variants]
         texts = (ORIGINAL, *variants)
-        probes = {v["name"] for v in self._dataset.variants if v["level"] in PROBES}
-        read = ratings.of_pairs_read()  # of controls and attacks silence is no tie
-        drops: dict[str, list[list[float | None]]] = {}  # variant -> for each metric one for each example
-        for v in variants:
-            if v in ratings.variants:
-                of = read if v in probes else ratings
-                by_metric = [of.differences(v, metric).tolist() for metric in ratings.metrics]
-                drops[v] = [list(map(_short, column)) for column in by_metric]
-        positions = {example: index for index, example in enumerate(ratings.examples)}
-        for e in self._dataset.ids:
-            of_texts: list[list[float | None] | None] = []
-            for v in variants:
-                rated = (e, v) in self._scores
-                of_texts.append([column[positions[e]] for column in drops[v]] if rated else None)
-            scores = [_row(self._scores.pop((e, t), None), ratings.metrics) for t in texts]
-            shown: dict[str, Any] = {"drops": of_texts, "scores": scores}
+        drops = self._drops()
+        places = {example: place for place, example in enumerate(ratings.examples)}
+        for example in self._dataset.ids:
+            dropped: list[list[float | None] | None] = []
+            for variant in variants:
+                if (example, variant) in self._scores:  # asked before they are taken out below
+                    place = places[example]
+                    dropped.append([column[place] for column in drops[variant]])
+                else:
+                    dropped.append(None)
+            shown: dict[str, Any] = {
+                "drops": dropped,
+                "scores": [self._row(self._scores.pop((example, text), None)) for text in texts],
+            }
             if self._shares:
-                shown["shares"] = [_row(self._likely(e, t), ratings.metrics) for t in texts]
+                shown["shares"] = [self._row(self._likely(example, text)) for text in texts]
             if self._named:
-                shown["named"] = [self._is_named(e, v) for v in variants]
+                shown["named"] = [self._is_named(example, variant) for variant in variants]
             self._scored.append(_members(shown))
-            self._answered.append([_row(self._answers.pop((e, t), None), ratings.metrics) for t in texts])
+            answers = [self._row(self._answers.pop((example, text), None)) for text in texts]
+            self._answered.append(answers)
+
+    def _drops(self) -> dict[str, list[list[float | None]]]:
+        """Variant -> for each metric how far the score of each example fell."""
+        pairs_read = self._ratings.of_pairs_read()  # of controls and attacks silence is no tie
+        drops: dict[str, list[list[float | None]]] = {}
+        for variant in self._dataset.variants:
+            name = variant["name"]
+            if name not in self._ratings.variants:
+                continue
+            ratings = pairs_read if variant["level"] in PROBES else self._ratings
+            drops[name] = []
+            for metric in ratings.metrics:
+                drops[name].append([_short(drop) for drop in ratings.differences(name, metric).tolist()])
+        return drops
+
+    def _row(self, cells: Mapping[str, list[Any]] | None) -> list[list[Any]] | None:
+        """The values of each metric; None for a text that was not rated."""
+        if cells is None:
+            return None
+        return [cells.get(metric, []) for metric in self._ratings.metrics]
 
     def _likely(self, example: str, text: str) -> dict[str, list[Any]] | None:
         """Metric -> the probabilities of the points of its scale in hundredths, of each sample."""
@@ -236,14 +294,20 @@ class _Judge:
 
     def json(self, kept: slice, length: int | None) -> Iterator[str]:
         """What it is, and its ratings of some examples, its answers cut to so many characters."""
-        known = ("model", "protocol", "dataset", "metrics")
-        head = {"name": self._name, **{name: getattr(self._ratings, name) for name in known}}
-        head["marks"] = self._marks
-        yield f'{{{_members(head)},"examples":['
-        yield from _separated(
-            [f'{{{scored},"answers":{_dumped(_cut(answered, length))}}}']
-            for scored, answered in zip(self._scored[kept], self._answered[kept], strict=True)
-        )
+        about = {
+            "name": self._name,
+            "model": self._ratings.model,
+            "protocol": self._ratings.protocol,
+            "dataset": self._ratings.dataset,
+            "metrics": self._ratings.metrics,
+            "marks": self._marks,
+        }
+        yield f'{{{_members(about)},"examples":['
+        examples = zip(self._scored[kept], self._answered[kept], strict=True)
+        for number, (scored, answered) in enumerate(examples):
+            if number:
+                yield ","
+            yield f'{{{scored},"answers":{_dumped(_cut(answered, length))}}}'
         yield "]}"
 
 
@@ -252,10 +316,6 @@ def _collect(cells: _Cells, rows: "pd.DataFrame", values: Sequence[Any]) -> None
     keys = (rows[name].tolist() for name in ("example", "variant", "metric"))
     for example, variant, metric, value in zip(*keys, values, strict=True):
         cells.setdefault((example, variant), {}).setdefault(metric, []).append(value)
-
-
-def _row(cells: Mapping[str, list[Any]] | None, metrics: tuple[str, ...]) -> list[list[Any]] | None:
-    return None if cells is None else [cells.get(metric, []) for metric in metrics]
 
 
 def _hundredths(probabilities: str) -> list[int]:
