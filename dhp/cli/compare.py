@@ -71,7 +71,7 @@ def compare(
 
     Example: dhp compare runs/one runs/two
     """
-    from dhp.report.compared import compared_page
+    from dhp.report.compared_page import compared_page
     from dhp.runs.alike import rated_by_dataset
     from dhp.runs.compare import compare_rated
     from dhp.runs.rated_tables import results_of_tables

@@ -18,7 +18,7 @@ from dhp.core.writing import write_lines
 from dhp.report.advice import advice
 from dhp.report.certainty_charts import certainty_parts
 from dhp.report.charts import detection_drawing, discernment_charts, judges_chart, marks_drawing
-from dhp.report.compared import compared_page
+from dhp.report.compared_page import compared_page
 from dhp.report.document import Alarm, Chart, Fold, Heading, Note, Part
 from dhp.report.explorer import MOST_EXAMPLES, explorer_data
 from dhp.report.findings import by_judge, sentences

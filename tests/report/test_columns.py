@@ -34,7 +34,7 @@ from dhp.report.columns import (
     RUNS,
     legend,
 )
-from dhp.report.compared import compared_page
+from dhp.report.compared_page import compared_page
 from dhp.report.document import Column
 from dhp.report.findings import sentences
 from dhp.report.page import write_report

@@ -10,7 +10,7 @@ import pytest
 
 from dhp import run
 from dhp.content.catalog import variant_name
-from dhp.report.compared import compared_page
+from dhp.report.compared_page import compared_page
 from dhp.runs.alike import rated_by_dataset
 from dhp.runs.changed_pairs import changed_kinds
 from dhp.runs.compare import compare_rated
