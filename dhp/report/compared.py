@@ -1,9 +1,9 @@
 """What is said of a comparison of judges, for terminal and page.
 
-`comparison_sentence` first says what passes at a mark (`dhp.report.compared_marks`), then how the judges differ
-in detection: of two judges what changed from the first to the second (`_change`), of several on one set which
-detects most (`_most_on`), on several sets how often each does (`_most_on_sets`). `most_different` sorts the
-kinds of damage by how far the judges lie apart in them.
+`comparison_sentence` first says what passes at a mark (`dhp.report.compared_marks`), then how the judges
+differ in detection: of two judges what changed from the first to the second (`_change`), of several on one
+set which detects most (`_most_on`), on several sets how often each does (`_most_on_sets`). `most_different`
+sorts the kinds of damage by how far the judges lie apart in them.
 """
 
 import math

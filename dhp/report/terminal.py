@@ -6,7 +6,6 @@ sets, judges side by side, a sentence on each judge, and notes on what makes the
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 from dhp.analysis.results import DoseResponse, Interval, Result, Results
@@ -26,7 +25,8 @@ from dhp.report.reasons_table import reasons_table
 from dhp.report.result_parts import kinds_table
 from dhp.report.side_by_side import SEVERAL, judges_on_sets, ranked, side_by_side
 
-_KEPT = 0.6  # share of the shorter text that is kept, below which marks would only confuse
+_KEPT = 0.6
+"""Share of the shorter text that is kept, below which marks would only confuse. Chosen."""
 _NOTES = 3
 """The most notes without details."""
 
@@ -42,23 +42,29 @@ def results_in_terminal(results: Results, *, details: bool = False) -> list[Part
     shown = ranked(list(results)) if several else list(results)
     judged = [each for each in shown if not each.too_few]
     parts: list[Part] = []
-    for each in judged if details or len(results) == 1 else ():
-        if each.damage or each.probes:
-            parts.append(kinds_table(each, details=int(details)))
-        if details:
-            parts += _details(each)
-        parts.append("")
-    for curve in chain.from_iterable(each.curves for each in judged):
-        parts += [doses_table(curve), ""]
+    if details or len(results) == 1:
+        for each in judged:
+            if each.damage or each.probes:
+                parts.append(kinds_table(each, details=int(details)))
+            if details:
+                parts += _details(each)
+            parts.append("")
+    for each in judged:
+        for curve in each.curves:
+            parts += [doses_table(curve), ""]
     plain = [each for each in shown if each.damage]
     if judged and plain:
-        matrices = [] if details else judges_on_sets(plain)
-        parts += matrices or runs_tables(plain)
-        parts += ["", side_by_side(plain), ""] if several else [""]
+        on_sets = [] if details else judges_on_sets(plain)
+        parts += on_sets or runs_tables(plain)
+        parts.append("")
+        if several:
+            parts += [side_by_side(plain), ""]
     parts += map(str, sentences(shown, together=several))
-    parts += [] if details else _of_plugins(judged)
     lines = warnings(results)
-    return [*parts, *(f"note: {line}" for line in (lines if details else lines[:_NOTES]))]
+    if not details:  # with details these notes stand below each table, and no warning is left out
+        parts += _of_plugins(judged)
+        lines = lines[:_NOTES]
+    return [*parts, *(f"note: {line}" for line in lines)]
 
 
 def _of_plugins(results: Sequence[Result]) -> list[str]:
@@ -89,11 +95,13 @@ def results_in_markdown(results: Results) -> list[Part]:
 def _details(result: Result) -> list[Part]:
     lines: list[Part] = []
     if not result.curves and result.d_avg is not None:
-        worst = "" if result.d_min_variant is None else f" ({variant_name(result.d_min_variant)})"
-        weighed = f"; with {result.weights} weights D_avg_EW {figure(result.d_avg_ew)}"
-        weighed += f", D_min_EW {figure(result.d_min_ew)}"
-        text = f"D_avg {figure(result.d_avg)}, D_min {figure(result.d_min)}{worst}"
-        lines.append(f"  {text}{'' if result.weights == 'uniform' else weighed}")
+        words = f"  D_avg {figure(result.d_avg)}, D_min {figure(result.d_min)}"
+        if result.d_min_variant is not None:
+            words += f" ({variant_name(result.d_min_variant)})"
+        if result.weights != "uniform":
+            words += f"; with {result.weights} weights D_avg_EW {figure(result.d_avg_ew)}"
+            words += f", D_min_EW {figure(result.d_min_ew)}"
+        lines.append(words)
     if result.sweep is not None:
         lines.append(f"  {best_mark(result.sweep)}")
     if result.asking is not None:
@@ -101,7 +109,8 @@ def _details(result: Result) -> list[Part]:
     if result.reasons:
         lines += ["", reasons_table(result.reasons), ""]
     lines += [f"  {note}" for note in certainty_notes(result)]
-    return [*lines, *(f"  {note}" for note in notes(result)), _signature(result, "  ")]
+    lines += [f"  {note}" for note in notes(result)]
+    return [*lines, _signature(result, "  ")]
 
 
 def _signature(result: Result, start: str = "") -> Code:
@@ -126,7 +135,7 @@ def runs_table(
             columns = [column for column in columns if column is not left_out]
             forms.append([_runs_table(results, columns, titled=titled)])
     if len(forms) > 1 and len({each.dataset for each in results}) > 1:
-        forms.append([_runs_table(of, columns, titled=True) for of in by_judge(results).values()])
+        forms.append([_runs_table(of_judge, columns, titled=True) for of_judge in by_judge(results).values()])
     return FirstThatFits(forms)
 
 
@@ -134,18 +143,22 @@ def _runs_table(
     results: Sequence[Result], columns: Sequence[Column[Result]], *, titled: bool
 ) -> Table[Result]:
     judges = list(by_judge(results))
-    datasets = list(dict.fromkeys(each.dataset for each in results))
-    shared = shared_folder(datasets)
-    who = judges[0] if len(judges) == 1 else f"{len(judges)} judges"
-    ratings = sum(each.ratings["asked"] for each in results)
-    examples = sum({each.dataset: each.n for each in results}.values())
-    title = f"{who} on {sets(datasets)}: {ratings:,} ratings of {examples:,} examples"
-    judge = Column[Result]("judge", lambda each: each.judge, right=False, names=True)
-    data = Column[Result]("data", lambda each: each.dataset.removeprefix(shared), right=False, names=True)
-    first = [judge] if len(judges) > 1 else []
-    first += [data] if len(judges) == 1 or len(datasets) > 1 else []
+    sizes = {each.dataset: each.n for each in results}
+    shared = shared_folder(list(sizes))
+    title = ""
+    if titled:
+        who = judges[0] if len(judges) == 1 else f"{len(judges)} judges"
+        ratings = sum(each.ratings["asked"] for each in results)
+        examples = sum(sizes.values())
+        title = f"{who} on {sets(list(sizes))}: {ratings:,} ratings of {examples:,} examples"
+    first = []
+    if len(judges) > 1:
+        first.append(Column[Result]("judge", lambda each: each.judge, right=False, names=True))
+    if len(judges) == 1 or len(sizes) > 1:
+        name = Column[Result]("data", lambda each: each.dataset.removeprefix(shared), right=False, names=True)
+        first.append(name)
     return Table(
-        title if titled else "",
+        title,
         [*first, *columns],
         results,
         style=lambda each: "bold red" if each.alarms else "",
@@ -163,15 +176,10 @@ def runs_tables(results: Sequence[Result]) -> list[Part]:
 
 def doses_table(curve: DoseResponse) -> Table[DoseResponse]:
     """Detection at each dose, and T75."""
-    return Table(
-        f"{kind_name(curve.perturber)}: detection by dose",
-        [
-            Column[DoseResponse]("dose", lambda _: "detection", right=False),
-            *(_at_dose(place, dose) for place, dose in enumerate(curve.doses)),
-            Column[DoseResponse]("T75", lambda of: of.t75 and of.t75.value, words=t75, right=False),
-        ],
-        [curve],
-    )
+    columns = [Column[DoseResponse]("dose", lambda _: "detection", right=False)]
+    columns += [_at_dose(place, dose) for place, dose in enumerate(curve.doses)]
+    columns.append(Column("T75", lambda of: of.t75 and of.t75.value, words=t75, right=False))
+    return Table(f"{kind_name(curve.perturber)}: detection by dose", columns, [curve])
 
 
 def _at_dose(place: int, dose: int) -> Column[DoseResponse]:
@@ -180,12 +188,15 @@ def _at_dose(place: int, dose: int) -> Column[DoseResponse]:
 
 def both_ways_tables(results: Results) -> list[Table[Any]]:
     """A table for each model and dataset that were asked both pointwise and pairwise."""
-    pairwise = [each for each in results if each.protocol.startswith(PAIRWISE)]
+    pairwise: dict[tuple[str, str], list[Result]] = {}
+    for each in results:
+        if each.protocol.startswith(PAIRWISE):
+            pairwise.setdefault((each.model, each.dataset), []).append(each)
     tables = []
-    for one in results:
-        if not one.protocol.startswith(PAIRWISE):
-            others = [each for each in pairwise if (each.model, each.dataset) == (one.model, one.dataset)]
-            tables += [_both_ways_table(one, other) for other in others]
+    for each in results:
+        if not each.protocol.startswith(PAIRWISE):
+            for other in pairwise.get((each.model, each.dataset), ()):
+                tables.append(_both_ways_table(each, other))
     return tables
 
 
@@ -197,23 +208,26 @@ _ALL = "all"
 
 def _both_ways_table(pointwise: Result, pairwise: Result) -> Table[tuple[str, _Seen, _Seen]]:
     """Detection of each kind of damage in both ways, and of the whole run."""
-    names = [protocol_name(p.protocol) for p in (pointwise, pairwise)]
-    title = f"{pairwise.dataset}  ·  {pairwise.model}  ·  {names[0]} beside {names[1]}"
-    others = {row.variant: row for row in pairwise.variants}
+    in_pairs = {row.variant: row for row in pairwise.variants}
     rows: list[tuple[str, _Seen, _Seen]] = []
     for row in pointwise.variants:
-        other = others.get(row.variant)
+        other = in_pairs.get(row.variant)
         if other is not None:
-            seen = (row.detection, row.detection_ci), (other.detection, other.detection_ci)
-            rows.append((variant_name(row.variant), *seen))
-    one, other_way = ((each.detection.avg, each.detection.ci["avg"]) for each in (pointwise, pairwise))
-    rows.append((_ALL, one, other_way))
+            alone = (row.detection, row.detection_ci)
+            rows.append((variant_name(row.variant), alone, (other.detection, other.detection_ci)))
+    rows.append((_ALL, _seen_in_all(pointwise), _seen_in_all(pairwise)))
     detection = Column[_Seen]("detection", item(0), percent)
     limits = Column[_Seen]("95 %", lambda seen: seen[1] and seen[1][0], words=lambda seen: percents(seen[1]))
     columns: list[Column[Any]] = [Column("kind", item(0), names=True, right=False)]
     for place, way in enumerate(("pointwise", "pairwise"), 1):
         columns += [replace(detection, heading=way).on(item(place)), limits.on(item(place))]
+    ways = f"{protocol_name(pointwise.protocol)} beside {protocol_name(pairwise.protocol)}"
+    title = f"{pairwise.dataset}  ·  {pairwise.model}  ·  {ways}"
     return Table(title, columns, rows, style=lambda row: "bold" if row[0] == _ALL else "")
+
+
+def _seen_in_all(result: Result) -> _Seen:
+    return result.detection.avg, result.detection.ci["avg"]
 
 
 def before_after(label: str, before: str, after: str, level: str, remark: str = "") -> Edited:
