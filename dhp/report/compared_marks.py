@@ -1,8 +1,7 @@
 """What judges let through and stop at their pass marks, beside each other."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from statistics import fmean
 
 from dhp.analysis.percent import whole_percent
@@ -13,21 +12,19 @@ from dhp.runs.at_mark import DAMAGED_PASS, GOOD_FAIL
 from dhp.runs.compare import DatasetComparison, Pair
 
 _TEXTS = {DAMAGED_PASS: "of damaged texts pass", GOOD_FAIL: "of good ones fail"}
-"""Share -> what it is of."""
+"""Share -> what it is of. Both are errors of a judge: the lower, the better."""
 
 
 def marks_sentence(comparisons: Sequence[DatasetComparison]) -> list[str]:
     """What passes and fails by the second of two judges, or by the best of several; nothing without marks."""
     marked = [each for each in comparisons if each.marks]
-    if not marked:
-        return []
-    judges = {each.judges for each in marked}
-    if len(judges) > 1:  # a mean over sets of other judges would compare none
+    # If the sets have other judges, a mean over sets would compare none of them.
+    if len({each.judges for each in marked}) != 1:
         return []
     at = f"at your mark of {' or '.join(_marks(marked))}"
     if len(marked[0].names) > 2:
         return [f"{at} {_fewest_errors(marked)}"]
-    shares = [_instead(marked, share, _TEXTS[share]) for share in _TEXTS]
+    shares = [_instead(marked, share, texts) for share, texts in _TEXTS.items()]
     if len(marked) > 1:
         return [f"{at}, over {len(marked)} sets, {' and '.join(shares)}"]
     return [f"{at} {_direction(marked[0])}: {', '.join(shares)}"]
@@ -35,7 +32,8 @@ def marks_sentence(comparisons: Sequence[DatasetComparison]) -> list[str]:
 
 def _instead(comparisons: Sequence[DatasetComparison], share: str, texts: str) -> str:
     """`35 instead of 59 % of damaged texts pass`, the mean over the sets."""
-    old, new = (whole_percent(_mean(comparisons, share, judge)) for judge in (0, 1))
+    old = whole_percent(_mean(comparisons, share, 0))
+    new = whole_percent(_mean(comparisons, share, 1))
     return f"{new} % {texts} by both" if new == old else f"{new} instead of {old} % {texts}"
 
 
@@ -57,10 +55,14 @@ def _direction(comparison: DatasetComparison) -> str:
 
 def _fewest_errors(comparisons: Sequence[DatasetComparison]) -> str:
     """Of several judges that with the smallest sum of both shares, the mean over the sets."""
-    judges = range(len(comparisons[0].names))
-    best = min(judges, key=lambda judge: sum(_mean(comparisons, share, judge) for share in _TEXTS))
+
+    def errors(judge: int) -> float:
+        return sum(_mean(comparisons, share, judge) for share in _TEXTS)
+
+    names = comparisons[0].names
+    best = min(range(len(names)), key=errors)
     words = [f"{percent(_mean(comparisons, share, best))} {texts}" for share, texts in _TEXTS.items()]
-    return f"{comparisons[0].names[best]} has the fewest errors: {' and '.join(words)}"
+    return f"{names[best]} has the fewest errors: {' and '.join(words)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +91,11 @@ def marks_of(comparisons: Sequence[DatasetComparison]) -> str:
     return " and ".join(_marks(comparisons))
 
 
-def _marks(comparisons: Sequence[DatasetComparison]) -> Iterable[str]:
-    return dict.fromkeys(chain.from_iterable(each.marks for each in comparisons))
+def _marks(comparisons: Sequence[DatasetComparison]) -> list[str]:
+    marks: dict[str, None] = {}
+    for each in comparisons:
+        marks |= dict.fromkeys(each.marks)
+    return list(marks)
 
 
 def marks_table(
@@ -106,23 +111,20 @@ def marks_table(
     rows = []
     for each in marked:
         shown = [names[judge] for judge in each.judges] if names else each.names
-        rows += [_MarkedRow(each, name, place) for place, name in enumerate(shown)]
+        for place, name in enumerate(shown):
+            rows.append(_MarkedRow(each, name, place))
         if len(shown) == 2:
             rows.append(_MarkedRow(each, f"{shown[1]} - {shown[0]}", None))
-    data = Column[_MarkedRow]("data", lambda row: row.comparison.dataset, right=False)
-    return [
-        Table(
-            f"at the mark of {marks_of(marked)}; differences in points, * significant at 0.05",
-            [
-                *([data] if len(comparisons) > 1 else []),
-                Column[_MarkedRow]("judge", lambda row: row.name, right=False, names=True),
-                _share(MEAN_PASS.heading, DAMAGED_PASS, MEAN_PASS.help),
-                _share(GOOD_FAILS.heading, GOOD_FAIL, GOOD_FAILS.help),
-            ],
-            rows,
-            style=lambda row: "bold" if row.place is None else "",
-        )
+    columns = []
+    if len(comparisons) > 1:
+        columns.append(Column[_MarkedRow]("data", lambda row: row.comparison.dataset, right=False))
+    columns += [
+        Column[_MarkedRow]("judge", lambda row: row.name, right=False, names=True),
+        _share(MEAN_PASS.heading, DAMAGED_PASS, MEAN_PASS.help),
+        _share(GOOD_FAILS.heading, GOOD_FAIL, GOOD_FAILS.help),
     ]
+    title = f"at the mark of {marks_of(marked)}; differences in points, * significant at 0.05"
+    return [Table(title, columns, rows, style=lambda row: "bold" if row.place is None else "")]
 
 
 def _share(heading: str, share: str, meaning: str) -> Column[_MarkedRow]:

@@ -1,8 +1,11 @@
-"""Several judges beside each other in a terminal: how often each detects each kind of damage."""
+"""Several judges beside each other in a terminal: how often each detects each kind of damage.
+
+`ranked` puts the best judge first. `judges_on_sets` has a row for each judge and a column for each set;
+`side_by_side` a row for each kind of damage and a column for each judge, where a cell is the mean over sets.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 from dhp.analysis.results import Result, VariantResult
@@ -16,43 +19,49 @@ from dhp.report.labels import percent, sets, shared_folder
 SEVERAL = 3
 """Judges from which they are shown beside each other."""
 _FEW = 8
-"""Results that still are read row by row, where there are several judges and several sets."""
+"""Results that still are read row by row, if there are several judges and several sets. Chosen."""
 _LONGEST = 24
-"""Characters of a judge's name in a heading; longer ones are numbered."""
+"""Characters of a judge's name in a heading; longer ones are numbered. Chosen."""
 
 
 def ranked(results: Sequence[Result]) -> list[Result]:
     """The results data by data, on each the judge with the highest mean detection over all data first."""
     averages: dict[str, float] = {}
-    for judge, of in by_judge(results).items():  # over all data, so that each set has the same order
-        averages[judge] = _mean([each.detection.avg for each in of]) or 0.0
-    data = list(dict.fromkeys(each.dataset for each in results))
-    return sorted(results, key=lambda each: (data.index(each.dataset), -averages[each.judge]))
+    for judge, of_judge in by_judge(results).items():  # over all data, so that each set has the same order
+        averages[judge] = _mean([each.detection.avg for each in of_judge]) or 0.0
+    datasets = _datasets(results)
+    return sorted(results, key=lambda each: (datasets.index(each.dataset), -averages[each.judge]))
+
+
+def _datasets(results: Sequence[Result]) -> list[str]:
+    return list(dict.fromkeys(each.dataset for each in results))
 
 
 def judges_on_sets(results: Sequence[Result]) -> list[Part]:
     """A row for each judge, the best first, and a column for each set; nothing for few results.
 
-    Cells are the detection, with the number of kinds noticed; where there is a pass mark, a table with the
+    Cells are the detection, with the number of kinds noticed; if there is a pass mark, a table with the
     damaged texts that pass stands before it.
     """
-    data = list(dict.fromkeys(each.dataset for each in results))
+    datasets = _datasets(results)
     on_sets: dict[str, dict[str, Result]] = {}
     for each in ranked(results):
         on_sets.setdefault(each.judge, {})[each.dataset] = each
-    if len(results) <= _FEW or len(data) == 1 or len(on_sets) == 1:
+    if len(results) <= _FEW or len(datasets) == 1 or len(on_sets) == 1:
         return []
-    shared = shared_folder(data)
-    judge = Column[Any]("judge", item(0), names=True, right=False)
+    shared = shared_folder(datasets)
 
     def table(column: Column[Any], title: str) -> Table[Any]:
-        columns = [replace(column, heading=name.removeprefix(shared)).on(item(1, name)) for name in data]
-        return Table(title, [judge, *columns], list(on_sets.items()), css="results stacked")
+        columns = [Column[Any]("judge", item(0), names=True, right=False)]
+        for name in datasets:
+            columns.append(replace(column, heading=name.removeprefix(shared)).on(item(1, name)))
+        return Table(title, columns, list(on_sets.items()), css="results stacked")
 
-    tables = [table(_on_set(DETECTION), f"detection on {sets(data)}, and kinds of damage noticed")]
+    tables: list[Part] = []
     if any(PASSING.value(each) is not None for each in results):
-        tables.insert(0, table(_on_set(PASSING, limits=True), f"{PASSING.heading} on {sets(data)}"))
-    return [*tables]
+        tables.append(table(_on_set(PASSING, limits=True), f"{PASSING.heading} on {sets(datasets)}"))
+    title = f"detection on {sets(datasets)}, and kinds of damage noticed"
+    return [*tables, table(_on_set(DETECTION), title)]
 
 
 def _on_set(column: Column[Result], *, limits: bool = False) -> Column[Result | None]:
@@ -78,13 +87,13 @@ def side_by_side(results: Sequence[Result]) -> FirstThatFits:
     """
     judges = list(by_judge(results))
     seen = seen_by([(each.judge, each) for each in results])
-    data = list(dict.fromkeys(each.dataset for each in results))
-    title = f"detection in per cent by kind on {sets(data)}, lowest first"
-    several = len(data) > 1
+    datasets = _datasets(results)
+    title = f"detection in per cent by kind on {sets(datasets)}, lowest first"
+    several = len(datasets) > 1
     if several:
         title += "; mean, and number of sets in which it is noticed"
-    short = [f"J{number}" for number in range(1, len(judges) + 1)]
-    key = [f"{name}  {judge}" for name, judge in zip(short, judges, strict=True)]
+    numbers = [f"J{number}" for number in range(1, len(judges) + 1)]
+    key = [f"{number}  {judge}" for number, judge in zip(numbers, judges, strict=True)]
 
     def table(names: Sequence[str], *, plain: bool = False) -> Table[Any]:
         rows = list(seen.items())
@@ -93,7 +102,7 @@ def side_by_side(results: Sequence[Result]) -> FirstThatFits:
         columns += [column.on(item(1)) for column in detections]
         return Table(title, columns, rows, css="results stacked")
 
-    forms: list[list[Part]] = [[*key, table(short)], [*key, table(short, plain=True)]]
+    forms: list[list[Part]] = [[*key, table(numbers)], [*key, table(numbers, plain=True)]]
     if max(map(len, judges)) <= _LONGEST:  # no key is needed: the names stand over the columns
         forms.insert(0, [table(judges)])
     return FirstThatFits(forms)
@@ -112,9 +121,15 @@ def seen_by(named: Sequence[tuple[str, Result]]) -> dict[str, _Seen]:
     for name, result in named:
         for row in result.variants:
             seen.setdefault(row.variant, {}).setdefault(name, []).append(row)
-    means = {kind: mean_detection(list(chain(*by.values()))) for kind, by in seen.items()}
-    known = sorted((mean, kind) for kind, mean in means.items() if mean is not None)
-    return {kind: seen[kind] for _, kind in known}
+    known: list[tuple[float, str]] = []
+    for kind, rows_by_name in seen.items():
+        rows = []
+        for of_name in rows_by_name.values():
+            rows += of_name
+        mean = mean_detection(rows)
+        if mean is not None:
+            known.append((mean, kind))
+    return {kind: seen[kind] for _, kind in sorted(known)}
 
 
 def judge_columns(
@@ -131,9 +146,10 @@ def judge_columns(
         extra=lambda rows: {"word": _agreed_verdict(rows)},
         right=False,
     )
-    return [
-        replace(column, heading=name).on(_rows_of(judge)) for judge, name in zip(judges, names, strict=True)
-    ]
+    columns = []
+    for judge, name in zip(judges, names, strict=True):
+        columns.append(replace(column, heading=name).on(_rows_of(judge)))
+    return columns
 
 
 def _rows_of(judge: str) -> Callable[[_Seen], Sequence[VariantResult]]:
@@ -144,12 +160,14 @@ def _detection_words(rows: Sequence[VariantResult], *, sets: bool, plain: bool) 
     mean = mean_detection(rows)
     if mean is None:
         return "–"
-    verdicts = [row.state for row in rows]
     share = f"{100 * mean:.0f}"
     if plain:
         return share
-    noticed = sum(word.is_noticed for word in verdicts)
-    words = f"{share} {noticed}/{len(rows)}" if sets else f"{share} {verdicts[0]}"
+    if sets:
+        noticed = [row for row in rows if row.state.is_noticed]
+        words = f"{share} {len(noticed)}/{len(rows)}"
+    else:
+        words = f"{share} {rows[0].state}"
     read = [row.read for row in rows if row.read is not None and row.partly_read]
     return f"{words} ({percent(min(read))} read)" if read else words
 
