@@ -13,6 +13,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+_LOOKS: tuple[dict[str, Any], ...] = (
+    {"color": COLOURS["d"], "marker": "o"},
+    {"color": COLOURS["weak"], "linestyle": (0, (3, 3))},
+    {"color": COLOURS["ew"], "marker": "s"},
+    {"color": COLOURS["no"], "linewidth": 2.0},
+)
+"""How the lines of `asking_drawing` are drawn, in their order."""
+
+
 def asking_drawing(asking: Asking, of: str = "") -> Drawing:
     """Damaged texts that still pass by the share of texts that go to a person, and by lot."""
     lines = {
@@ -25,7 +34,7 @@ def asking_drawing(asking: Asking, of: str = "") -> Drawing:
 
     def draw(page: "Figure") -> None:
         axes = page.subplots()
-        for (name, values), look in zip(lines.items(), _looks(), strict=True):
+        for (name, values), look in zip(lines.items(), _LOOKS, strict=True):
             axes.plot(shares, values, label=name, markersize=3.5, **look)
         axes.set_ylim(bottom=0)
         for axis in (axes.xaxis, axes.yaxis):
@@ -36,8 +45,8 @@ def asking_drawing(asking: Asking, of: str = "") -> Drawing:
 
     rows: list[dict[str, object]] = []
     for name, line in lines.items():
-        asked = zip(shares, line, strict=True)
-        rows += [{"asked": share, "of": name, "share": value} for share, value in asked]
+        for share, value in zip(shares, line, strict=True):
+            rows.append({"asked": share, "of": name, "share": value})
     words = f"What goes wrong by the share of texts that go to a person; {asking_sentence(asking)}."
     return Drawing(f"asking {of}", draw, 7.2, 2.8, words, rows)
 
@@ -65,27 +74,19 @@ def certainty_drawing(certainty: Certainty, of: str = "") -> Drawing:
         axes.set_title("good texts, half of all", fontsize=9.5, color=COLOURS["ink"], loc="left")
         page.legend(loc="outside right center", frameon=False, fontsize=8)
 
-    rows = [
-        {
-            "probability": b.likely,
-            "good": b.good,
-            "honest_low": b.low,
-            "honest_high": b.high,
-            "texts": b.texts,
-        }
-        for b in bins
-    ]
+    rows: list[dict[str, object]] = []
+    for each in bins:
+        rows.append(
+            {
+                "probability": each.likely,
+                "good": each.good,
+                "honest_low": each.low,
+                "honest_high": each.high,
+                "texts": each.texts,
+            }
+        )
     words = f"Share of good texts by the judge's probability of passing; it {certainty_sentence(certainty)}."
     return Drawing(f"certainty {of}", draw, 7.2, 2.8, words, rows)
-
-
-def _looks() -> list[dict[str, Any]]:
-    return [
-        {"color": COLOURS["d"], "marker": "o"},
-        {"color": COLOURS["weak"], "linestyle": (0, (3, 3))},
-        {"color": COLOURS["ew"], "marker": "s"},
-        {"color": COLOURS["no"], "linewidth": 2.0},
-    ]
 
 
 def certainty_parts(result: Result) -> list[Part]:

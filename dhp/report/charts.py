@@ -31,11 +31,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-COLOURS = {
-    name: f"#fe{index:02x}01"
-    for index, name in enumerate(("ink", "weak", "line", "page", "d", "ew", "yes", "no", "heat", "card"))
-}
-"""Name of a colour of the page's style -> what to call it in a figure; it follows the light or dark theme."""
+_NAMES = ("ink", "weak", "line", "page", "d", "ew", "yes", "no", "heat", "card")
+COLOURS = {name: f"#fe{place:02x}01" for place, name in enumerate(_NAMES)}
+"""Name of a colour of the page's style -> a colour that nothing else has, which stands for it in a figure.
+
+`_inline` replaces it by the variable of the style, so that it follows the light or dark theme.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def drawn(draw: Callable[["Figure"], None], width: float, height: float, descrip
     """
     import logging
 
-    from markupsafe import Markup, escape
+    from markupsafe import escape
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -76,19 +77,26 @@ def drawn(draw: Callable[["Figure"], None], width: float, height: float, descrip
         figure = Figure(figsize=(width, height), layout="constrained")
         draw(figure)
         figure.savefig(buffer, format="svg", transparent=True, metadata=NOT_WRITTEN)
-    text = buffer.getvalue()
-    box = re.search(r'viewBox="[^"]*"', text)
+    return _inline(buffer.getvalue(), width, escape(description))
+
+
+def _inline(svg: str, width: float, description: str) -> "Markup":
+    """A picture as matplotlib writes it, without what a page has already or has no use for."""
+    from markupsafe import Markup
+
+    box = re.search(r'viewBox="[^"]*"', svg)  # viewBox="0 0 345.6 194.4"
     assert box is not None
-    inner = text[text.index(">", text.index("<svg")) + 1 :]
+    inner = svg[svg.index(">", svg.index("<svg")) + 1 :]
     inner = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", inner, flags=re.DOTALL)
     # Of the many ids that matplotlib gives, those that nothing refers to would only make the page longer.
-    used = set(re.findall(r"#([\w.-]+)[)\"]", inner))
+    used = set(re.findall(r"#([\w.-]+)[)\"]", inner))  # url(#p1a2b), href="#m3c4d"
     inner = re.sub(r' id="([^"]*)"', lambda match: match[0] if match[1] in used else "", inner)
+    # font-family: 'DejaVu Sans', sans-serif; the page has a font of its own
     inner = re.sub(r"font-family: [^;\"]*;? ?", "", inner)
     for name, colour in COLOURS.items():
         inner = inner.replace(colour, f"var(--{name})")
     return Markup(
-        f'<svg class="chart" style="--width: {width:g}in" role="img" aria-label="{escape(description)}" '
+        f'<svg class="chart" style="--width: {width:g}in" role="img" aria-label="{description}" '
         f"{box[0]}>{inner}"
     )
 
@@ -113,18 +121,26 @@ STYLE: dict[Any, Any] = {
 }
 
 
-_WIDTH = 8.6  # inches
-_NARROW = 5.4  # of a single panel
-_HEIGHT = 2.7  # of a row of panels
-_POINTS = 120  # of a drawn curve
+_WIDTH = 8.6
+"""Inches of a chart that takes the whole page."""
+_NARROW = 5.4
+"""Inches of a single panel."""
+_HEIGHT = 2.7
+"""Inches of a row of panels."""
+_POINTS = 120
+"""Points of a drawn curve: enough for it to look smooth."""
+_BAR = 0.17
+"""Inches of a bar."""
+_SLIM = 4.8
+"""Inches of a chart that is to be read on a phone."""
+_FIRST_COLOURS = ("d", "ew", "yes", "weak")
+"""Colours of bars and lines in their order; further ones begin anew, paler or with other marks."""
 _DASHES: Sequence[Any] = ("-", (0, (5, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)))
+"""Dashes of lines as matplotlib takes them: one for each round of colours."""
 _MARKS = "os^Dv<>P"
-
-
-_BAR = 0.17  # inches
-_SLIM = 4.8  # of a chart that is to be read on a phone
+"""Marks of points as matplotlib takes them."""
 _MOST_JUDGES = 6
-"""Judges that a chart of kinds of damage shows; of more, it shows the averages alone."""
+"""Judges that a chart of kinds of damage shows; of more, it shows the averages alone. Chosen."""
 
 
 def discernment_charts(results: Sequence[Result]) -> "list[Markup]":
@@ -142,37 +158,38 @@ def discernment_drawings(results: Sequence[Result]) -> list[Drawing]:
     for result in results:
         if not result.curves and not result.too_few:
             sets.setdefault(result.dataset, []).append(result)
-    return [_discernment(name, of) for name, of in sets.items()]
+    return [_discernment(name, of_set) for name, of_set in sets.items()]
 
 
 def _discernment(dataset: str, results: Sequence[Result]) -> Drawing:
-    groups: dict[str, list[float | None]] = {}
-    for column in PAPER if weighed(results) else RUNS:
-        if column in AVERAGES:
-            groups[column.heading] = [column.value(result) for result in results]
-    if len(results) <= _MOST_JUDGES:
-        for place, result in enumerate(results):
-            for row in result.variants:
-                kind = groups.setdefault(variant_name(row.variant), [None] * len(results))
-                kind[place] = row.d
+    groups = _discernment_groups(results)
     judges = [result.judge for result in results]
     rows: list[dict[str, object]] = []
     described = []
     for group, values in groups.items():
-        named = list(zip(judges, values, strict=True))
-        described.append(f"{group}: " + ", ".join(f"{judge} {figure(d)}" for judge, d in named))
-        rows += [{"dataset": dataset, "judge": judge, "of": group, "d": d} for judge, d in named]
+        words = []
+        for judge, d in zip(judges, values, strict=True):
+            words.append(f"{judge} {figure(d)}")
+            rows.append({"dataset": dataset, "judge": judge, "of": group, "d": d})
+        described.append(f"{group}: {', '.join(words)}")
 
     def draw(page: "Figure") -> None:
         axes = page.subplots()
         thick = 0.8 / len(judges)
+        rounds = (len(judges) - 1) // len(_FIRST_COLOURS)
         for index, judge in enumerate(judges):
             beside = (index - (len(judges) - 1) / 2) * thick  # the bars of a group stand around its place
             places = [at + beside for at in range(len(groups))]
-            shade = 1 - 0.55 * (index // 4) / max(1, (len(judges) - 1) // 4)  # a paler round of four colours
-            colour = COLOURS[("d", "ew", "yes", "weak")[index % 4]]
+            this_round, colour = divmod(index, len(_FIRST_COLOURS))
             values = [each[index] or 0.0 for each in groups.values()]
-            axes.barh(places, values, thick * 0.9, color=colour, alpha=shade, label=judge)
+            axes.barh(
+                places,
+                values,
+                thick * 0.9,
+                color=COLOURS[_FIRST_COLOURS[colour]],
+                alpha=1 - 0.55 * this_round / max(1, rounds),  # each round of colours is paler
+                label=judge,
+            )
         axes.axvline(1, color=COLOURS["no"], linewidth=1.2)
         axes.set_yticks(range(len(groups)), list(groups))
         axes.invert_yaxis()
@@ -183,8 +200,22 @@ def _discernment(dataset: str, results: Sequence[Result]) -> Drawing:
             page.legend(loc="outside upper center", frameon=False)
 
     height = 0.9 + len(groups) * max(0.22, _BAR * len(judges)) + 0.18 * len(judges)
-    words = f"Bars of D on {dataset}, 1 is p = 0.05. {'; '.join(described)}."
-    return Drawing(f"D {dataset}", draw, _SLIM, height, words, rows)
+    words_for_all = f"Bars of D on {dataset}, 1 is p = 0.05. {'; '.join(described)}."
+    return Drawing(f"D {dataset}", draw, _SLIM, height, words_for_all, rows)
+
+
+def _discernment_groups(results: Sequence[Result]) -> dict[str, list[float | None]]:
+    """An average or a kind of damage -> its D by each judge."""
+    groups: dict[str, list[float | None]] = {}
+    for column in PAPER if weighed(results) else RUNS:
+        if column in AVERAGES:
+            groups[column.heading] = [column.value(result) for result in results]
+    if len(results) <= _MOST_JUDGES:
+        for place, result in enumerate(results):
+            for row in result.variants:
+                kind = groups.setdefault(variant_name(row.variant), [None] * len(results))
+                kind[place] = row.d
+    return groups
 
 
 def overview_drawing(results: Sequence[Result]) -> Drawing:
@@ -194,14 +225,17 @@ def overview_drawing(results: Sequence[Result]) -> Drawing:
     """
     judges = list(by_judge(results))
     several = len(judges) > 1
-    names = judges if several else list(dict.fromkeys(each.dataset for each in results))
-    seen = seen_by([(each.judge if several else each.dataset, each) for each in results])
+    if several:
+        names = judges
+        seen = seen_by([(each.judge, each) for each in results])
+    else:
+        names = list(dict.fromkeys(each.dataset for each in results))
+        seen = seen_by([(each.dataset, each) for each in results])
     rows: list[dict[str, object]] = []
-    for kind, by in seen.items():
-        rows += [
-            {"kind": variant_name(kind), "of": name, "detection": mean_detection(by.get(name, ()))}
-            for name in names
-        ]
+    for kind, by_name in seen.items():
+        for name in names:
+            mean = mean_detection(by_name.get(name, ()))
+            rows.append({"kind": variant_name(kind), "of": name, "detection": mean})
 
     def draw(page: "Figure") -> None:
         axes = page.subplots()
@@ -239,7 +273,7 @@ def marks_drawing(sweep: MarkSweep, of: str = "") -> Drawing:
     def draw(page: "Figure") -> None:
         axes = page.subplots()
         for index, (kind, rows) in enumerate(kinds.items()):
-            colour = COLOURS[("d", "ew", "yes", "weak")[index % 4]]
+            colour = COLOURS[_FIRST_COLOURS[index % len(_FIRST_COLOURS)]]
             for degree, shares in enumerate(rows):
                 axes.plot(
                     sweep.marks,
@@ -264,24 +298,30 @@ def marks_drawing(sweep: MarkSweep, of: str = "") -> Drawing:
         axes.set_title("damaged texts that pass", fontsize=9.5, color=COLOURS["ink"], loc="left")
         page.legend(loc="outside right center", frameon=False, fontsize=8)
 
-    at = sweep.marks.index(sweep.best)
-    description = "; ".join(
-        f"{variant_name(name)} {percent(shares[at])} pass" for name, shares in sweep.passes.items()
-    )
-    shown = f"at {sweep.best:g}: {description}; {percent(sweep.fails[at])} of the good texts fail"
-    words = f"Damaged texts that pass and good texts that fail by mark; {shown}."
+    lines = {**sweep.passes, "good texts that fail": sweep.fails}
     rows: list[dict[str, object]] = []
-    for name, line in [*sweep.passes.items(), ("good texts that fail", sweep.fails)]:
-        marked = zip(sweep.marks, line, strict=True)
-        rows += [{"mark": mark, "of": name, "share": share} for mark, share in marked]
-    return Drawing(f"marks {of}", draw, _WIDTH, 3.2, words, rows)
+    for name, line in lines.items():
+        for mark, share in zip(sweep.marks, line, strict=True):
+            rows.append({"mark": mark, "of": name, "share": share})
+    return Drawing(f"marks {of}", draw, _WIDTH, 3.2, _marks_in_words(sweep), rows)
+
+
+def _marks_in_words(sweep: MarkSweep) -> str:
+    at = sweep.marks.index(sweep.best)
+    passing = [f"{variant_name(name)} {percent(shares[at])} pass" for name, shares in sweep.passes.items()]
+    shown = f"at {sweep.best:g}: {'; '.join(passing)}; {percent(sweep.fails[at])} of the good texts fail"
+    return f"Damaged texts that pass and good texts that fail by mark; {shown}."
 
 
 def detection_drawing(curves: Sequence[DoseResponse], of: str = "") -> Drawing:
     """Detection by dose with the fitted curve, a panel for each perturber; T75 with its interval at 75 %."""
-    description = "; ".join(f"{kind_name(c.perturber)}: {_points(c)}, T75 {t75(c)}" for c in curves)
-    panels = [(kind_name(c.perturber), [("detection", c)]) for c in curves]
-    return _panels(panels, f"Detection by dose: {description}.", f"doses {of}")
+    panels: list[_Panel] = []
+    described = []
+    for curve in curves:
+        kind = kind_name(curve.perturber)
+        panels.append((kind, [("detection", curve)]))
+        described.append(f"{kind}: {_points(curve)}, T75 {t75(curve)}")
+    return _panels(panels, f"Detection by dose: {'; '.join(described)}.", f"doses {of}")
 
 
 def judges_chart(results: Sequence[Result]) -> "Markup | None":
@@ -290,24 +330,28 @@ def judges_chart(results: Sequence[Result]) -> "Markup | None":
     for result in results:
         for curve in result.curves:
             panels.setdefault((curve.perturber, result.dataset), []).append((result.judge, curve))
-    shown = {index: lines for index, lines in panels.items() if len(lines) > 1}
+    shown = {about: lines for about, lines in panels.items() if len(lines) > 1}
     if not shown:
         return None
     several = len({dataset for _, dataset in shown}) > 1
-    titled, described = [], []
+    titled: list[_Panel] = []
+    described = []
     for (perturber, dataset), lines in shown.items():
         title = f"{kind_name(perturber)}, {dataset}" if several else kind_name(perturber)
         titled.append((title, lines))
-        described.append(f"{title}: " + ", ".join(f"{judge} T75 {t75(curve)}" for judge, curve in lines))
+        thresholds = [f"{judge} T75 {t75(curve)}" for judge, curve in lines]
+        described.append(f"{title}: {', '.join(thresholds)}")
     words = f"Detection by dose, a line for each judge: {'; '.join(described)}."
     return _panels(titled, words, "doses").on_page()
 
 
-def _panels(
-    panels: Sequence[tuple[str, Sequence[tuple[str, DoseResponse]]]], description: str, name: str
-) -> Drawing:
+_Panel = tuple[str, Sequence[tuple[str, DoseResponse]]]
+"""Title, and the curves with the label of each."""
+
+
+def _panels(panels: Sequence[_Panel], description: str, name: str) -> Drawing:
     """A chart of panels, two per row, with a common axis and, for several lines, a legend."""
-    columns, several_lines = min(len(panels), 2), len(panels[0][1]) > 1
+    columns = min(len(panels), 2)
     rows = math.ceil(len(panels) / columns)
     lowest = 0.45  # of all panels, as they share their axis
     points: list[dict[str, object]] = []
@@ -337,17 +381,20 @@ def _panels(
             handles, names = axes.get_legend_handles_labels()
             labels |= dict(zip(names, handles, strict=True))
         if len(labels) > 1:
-            # Columns by the longest name, so that the legend keeps within the chart.
-            fit = min(len(labels), max(1, int(_WIDTH * 11 / (4 + max(map(len, labels))))))
-            page.legend(labels.values(), labels, loc="outside upper center", ncols=fit, frameon=False)
+            # As many columns as keep within the chart: an inch holds about 11 characters, a mark takes 4.
+            fit = max(1, int(_WIDTH * 11 / (4 + max(map(len, labels)))))
+            ncols = min(len(labels), fit)
+            page.legend(labels.values(), labels, loc="outside upper center", ncols=ncols, frameon=False)
 
-    width, legend = _WIDTH if columns > 1 else _NARROW, 0.4 if several_lines else 0.0
+    width = _WIDTH if columns > 1 else _NARROW
+    legend = 0.4 if len(panels[0][1]) > 1 else 0.0
     return Drawing(name, draw, width, _HEIGHT * rows + legend, description, points)
 
 
 def _psychometric(axes: "Axes", curve: DoseResponse, index: int, label: str) -> None:
     colour = COLOURS[("d", "ew", "ink", "weak")[index % 4]]
-    dash, mark = _DASHES[index // 4 % len(_DASHES)], _MARKS[index % len(_MARKS)]
+    dash = _DASHES[index // 4 % len(_DASHES)]  # the next one when all colours were used
+    mark = _MARKS[index % len(_MARKS)]
     axes.plot(
         curve.doses,
         _drawable(curve.detection),
@@ -390,7 +437,8 @@ def _round(doses: Sequence[int]) -> list[int]:
 
 
 def _points(curve: DoseResponse) -> str:
-    return ", ".join(f"dose {k} {percent(d)}" for k, d in zip(curve.doses, curve.detection, strict=False))
+    points = zip(curve.doses, curve.detection, strict=False)
+    return ", ".join(f"dose {dose} {percent(detection)}" for dose, detection in points)
 
 
 def _drawable(values: Sequence[float | None]) -> list[float]:

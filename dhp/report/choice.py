@@ -26,7 +26,7 @@ class Judge:
 
 @dataclass(frozen=True, slots=True)
 class JudgesOfSet:
-    """Those of one set: the page holds the figures of all, and its script shows two of them."""
+    """The judges of one set: the page holds the figures of all, and its script shows two of them."""
 
     matrix: Matrix
     places: Sequence[int]
@@ -37,11 +37,12 @@ class JudgesOfSet:
 
     def heads(self, judges: Sequence[Judge]) -> list[tuple[str, str]]:
         """Judge and run of each column, with the number of examples if these differ."""
-        sizes = [result.n for result in self.matrix.columns]
-        several = len({*sizes}) > 1
-        runs = (judges[place].run for place in self.places)
-        below = [f"{run}, {n} examples" if several else run for run, n in zip(runs, sizes, strict=True)]
-        return [(judges[place].name, run) for place, run in zip(self.places, below, strict=True)]
+        differ = len({result.n for result in self.matrix.columns}) > 1
+        heads = []
+        for place, result in zip(self.places, self.matrix.columns, strict=True):
+            judge = judges[place]
+            heads.append((judge.name, f"{judge.run}, {result.n} examples" if differ else judge.run))
+        return heads
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,8 @@ def _noticed(result: Result) -> str | None:
 def _all_noticed(results: Sequence[Result]) -> str:
     """How many kinds are noticed on all datasets together."""
     rows = list(chain.from_iterable(each.damage for each in results if not each.too_few))
-    return f"{sum(row.state.is_good for row in rows)} of {len(rows)}" if rows else _UNDEFINED
+    good = [row for row in rows if row.state.is_good]
+    return f"{len(good)} of {len(rows)}" if rows else _UNDEFINED
 
 
 def _all_controls(results: Sequence[Result]) -> str:
@@ -86,16 +87,19 @@ def _insignificant(result: Result) -> str | None:
     """The kinds of damage with D below 1, their degrees in brackets; None for a run with doses."""
     if result.curves:
         return None
-    return _listed(row.variant for row in result.variants if row.d is not None and row.d < 1) or "none"
+    low = [row.variant for row in result.variants if row.d is not None and row.d < 1]
+    return ", ".join(with_degrees((kind_name(variant), variant) for variant in low)) or "none"
 
 
-def _listed(variants: Iterable[str]) -> str:
-    """The kinds of damage of variants, their degrees in brackets."""
-    kinds: dict[str, list[str]] = {}
-    for variant in variants:
+def with_degrees(named: Iterable[tuple[str, str]]) -> list[str]:
+    """Names of kinds, each once with its degrees in brackets, from pairs of a name and a variant."""
+    degrees: dict[str, list[str]] = {}
+    for name, variant in named:
+        of_kind = degrees.setdefault(name, [])
         degree = parse_variant(variant).degree
-        kinds.setdefault(kind_name(variant), []).extend([degree] if degree else [])
-    return ", ".join(f"{kind} ({', '.join(d)})" if d else kind for kind, d in kinds.items())
+        if degree:
+            of_kind.append(degree)
+    return [f"{name} ({', '.join(of_kind)})" if of_kind else name for name, of_kind in degrees.items()]
 
 
 PARTIAL = "†"
@@ -130,10 +134,10 @@ def points_apart(pair: Pair, *, limits: bool = True) -> str:
     """The difference of two judges in points, `+12 (6 to 18) *`; the star means significant at 0.05."""
     if math.isnan(pair.difference):
         return _UNDEFINED
-    ends = (
-        f" ({100 * pair.low:z.0f} to {100 * pair.high:z.0f})" if limits and not math.isnan(pair.low) else ""
-    )
-    return f"{_points(pair.difference)}{ends}{' *' if pair.differs else ''}"
+    words = _points(pair.difference)
+    if limits and not math.isnan(pair.low):
+        words += f" ({100 * pair.low:z.0f} to {100 * pair.high:z.0f})"
+    return f"{words} *" if pair.differs else words
 
 
 D_AVG = Column[Result](
@@ -252,26 +256,28 @@ def weighed(results: Iterable[Result]) -> bool:
 def run_columns(results: Iterable[Result]) -> list[Column[Result]]:
     """The columns of one table of these results: D first, with weights if these are asked for."""
     listed_results = list(results)
-    paper = PAPER if weighed(listed_results) else ()
+    if not weighed(listed_results):
+        return filled(RUNS, listed_results)
+    others = [column for column in RUNS if column not in PAPER]
     # The names of kinds with D < 1 are the widest cells: their column stands last.
-    columns = [*paper[:-1], *(column for column in RUNS if column not in paper), *paper[-1:]]
-    return filled(columns, listed_results)
+    return filled([*AVERAGES, *others, INSIGNIFICANT], listed_results)
 
 
 def legend(results: Sequence[Result]) -> list[str]:
     """The lines below a table of results: the meaning of the paper's columns, and of the marks."""
+    lines = [_of_paper(results)] if weighed(results) else []
+    lines += _partial(results)
     variants = chain.from_iterable(result.variants for result in results)
     rules = stand_ins((row.variant, row.stand_in) for row in variants)
-    return [
-        *([_of_paper(results)] if weighed(results) else []),
-        *_partial(results),
-        *(f"{BY_RULE}: {line}" for line in rules),
-    ]
+    return [*lines, *(f"{BY_RULE}: {line}" for line in rules)]
 
 
 def stand_ins(made: Iterable[tuple[str, str | None]]) -> list[str]:
     """Which rules make what a language model would, in a line if any do, of variants and their stand-ins."""
-    pairs = dict.fromkeys(f"{rule} for {kind_name(variant)}" for variant, rule in made if rule)
+    pairs: dict[str, None] = {}
+    for variant, rule in made:
+        if rule:
+            pairs[f"{rule} for {kind_name(variant)}"] = None
     return [f"without a perturb model rules stand in: {', '.join(pairs)}"] if pairs else []
 
 
@@ -283,8 +289,9 @@ def _partial(results: Sequence[Result]) -> list[str]:
         if without and not result.curves and result.d_avg is not None:
             every = len(result.variants) + len(result.left_out)
             levels = dict.fromkeys(row.level for row in result.variants if row.variant not in without)
+            missing = with_degrees((kind_name(variant), variant) for variant in without)
             line = f"{PARTIAL} over {every - len(without)} of {every} kinds of damage ({', '.join(levels)}), "
-            lines[f"{line}without {_listed(without)}"] = None
+            lines[f"{line}without {', '.join(missing)}"] = None
     return list(lines)
 
 
@@ -480,9 +487,10 @@ def kind_columns(rows: Sequence[VariantResult], *, details: int) -> list[Column[
 
     Without the metric if there is one only, weights if none are given, and stops if none came.
     """
-    several = any(len(row.metrics) > 1 for row in rows)
-    weights = any(row.misplaced is not None for row in rows)
-    empty = [] if several else [_METRIC]
-    empty += [] if weights else [_D_EW, _MISPLACED]
+    empty: list[Column[VariantResult]] = []
+    if all(len(row.metrics) <= 1 for row in rows):
+        empty.append(_METRIC)
+    if all(row.misplaced is None for row in rows):
+        empty += [_D_EW, _MISPLACED]
     columns = [column for column in KINDS if column.details <= details and column not in empty]
     return filled(columns, rows)

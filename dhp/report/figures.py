@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 _PAINTED = ("color", "facecolor", "edgecolor", "markerfacecolor", "markeredgecolor")
 """Properties of what matplotlib draws that hold a colour."""
-
-
+_LONGEST = 80
+"""Characters of a file's name, before its number and ending: all file systems take as many."""
 CHARTS = ("overview", "kinds", "D", "marks", "certainty", "doses")
 """Charts that can be asked for by name."""
 
@@ -48,9 +48,11 @@ def write_figures(results: Sequence[Result], folder: str | Path, charts: Collect
     results = [each.without_secrets() for each in results]  # in an SVG or a PDF no word can be found
     plain = [each for each in results if each.damage]
     chosen = charts or ("overview" if len(plain) > 1 else "kinds", "doses")
-    path, files = inner_folder(folder), list[Path]()
+    path = inner_folder(folder)
+    files: list[Path] = []
     for name, figure, rows in _figures(results, chosen):
-        files += _written(path / _file_name(name, {each.stem for each in files}), figure, rows)
+        file_name = _file_name(name, taken={each.stem for each in files})
+        files += _written(path / file_name, figure, rows)
     return files
 
 
@@ -60,12 +62,15 @@ def _figures(
     plain = [each for each in results if each.damage]
     if "overview" in chosen and plain:
         yield _painted(overview_drawing(plain))
-    for each in plain if "kinds" in chosen else ():
-        rows = (*each.variants, *each.controls)
-        figures = [plain_row((KIND, *KINDS), row) for row in rows if row.detection is not None]
-        yield f"kinds {each.dataset} {each.judge}", each.plot(), figures
+    if "kinds" in chosen:
+        for each in plain:
+            known = [row for row in (*each.variants, *each.controls) if row.detection is not None]
+            rows = [plain_row((KIND, *KINDS), row) for row in known]
+            yield f"kinds {each.dataset} {each.judge}", each.plot(), rows
     for each in results:
-        yield from (_painted(drawing) for chart, drawing in _drawings(each) if chart in chosen)
+        for chart, drawing in _drawings(each):
+            if chart in chosen:
+                yield _painted(drawing)
     if "D" in chosen:
         yield from map(_painted, discernment_drawings(results))
 
@@ -97,6 +102,7 @@ def _painted(drawing: Drawing) -> "tuple[str, Figure, Sequence[Mapping[str, Any]
         figure.draw_without_rendering()  # ticks and their labels are made here
     for artist in figure.findobj():
         for name in _PAINTED:
+            # Not all that is drawn has each property; a collection has one colour for each of its parts.
             colour = getattr(artist, f"get_{name}", lambda: None)()
             meant = colours.get(to_hex(colour)) if isinstance(colour, str | tuple) else None
             if meant:
@@ -107,8 +113,12 @@ def _painted(drawing: Drawing) -> "tuple[str, Figure, Sequence[Mapping[str, Any]
 def _light() -> dict[str, str]:
     """Name of a colour -> what it is on a light ground, as the style of the pages declares it."""
     style = (Path(__file__).parent / "assets" / "base.css").read_text(encoding="utf-8")
-    declared = {name: re.search(rf"--{name}: light-dark\((#\w+),", style) for name in COLOURS}
-    return {name: match[1] for name, match in declared.items() if match}
+    colours = {}
+    for name in COLOURS:
+        declared = re.search(rf"--{name}: light-dark\((#\w+),", style)  # --ink: light-dark(#1b1e23, #e8eaed)
+        if declared:
+            colours[name] = declared[1]
+    return colours
 
 
 def _written(stem: Path, figure: "Figure", rows: Sequence[Mapping[str, Any]]) -> Iterator[Path]:
@@ -130,6 +140,10 @@ def _written(stem: Path, figure: "Figure", rows: Sequence[Mapping[str, Any]]) ->
 
 def _file_name(name: str, taken: set[str]) -> str:
     """Letters, digits, `_` and `-` alone; numbered if another chart has the name."""
-    plain = re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")[:80]
-    number = next(k for k in range(1, len(taken) + 2) if (plain if k == 1 else f"{plain}-{k}") not in taken)
-    return plain if number == 1 else f"{plain}-{number}"
+    plain = re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")[:_LONGEST]  # D mini/x mock/y: D-mini-x-mock-y
+    numbered = plain
+    number = 1
+    while numbered in taken:
+        number += 1
+        numbered = f"{plain}-{number}"
+    return numbered

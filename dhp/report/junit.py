@@ -1,6 +1,6 @@
 """Outcomes of gates as JUnit XML."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from dhp.core.shown import printable
@@ -24,7 +24,7 @@ def junit_xml(outcome: Outcome, seconds: float, *, require_proof: bool) -> str:
             judge = f"{result.model}, {result.protocol}" if result.asked else result.judge
             for check, findings in outcome.checks.items():
                 case = SubElement(suite, "testcase", classname=printable(judge), name=check, time="0.000")
-                of_result = [finding for finding in findings if finding[1] == result_name(result)]
+                of_result = [finding for finding in findings if finding.result == result_name(result)]
                 _add_finding(case, of_result, require_proof=require_proof)
         _add_counts(suite, list(suite))
     _add_counts(root, list(root.iter("testcase")))
@@ -34,20 +34,26 @@ def junit_xml(outcome: Outcome, seconds: float, *, require_proof: bool) -> str:
 
 def _add_finding(case: Element, findings: Sequence[Finding], *, require_proof: bool) -> None:
     by_state: dict[str, list[str]] = {}
-    for state, _, words in findings:
-        by_state.setdefault(state, []).append(words)
-    failing = ("not met", "undecided") if require_proof else ("not met",)
-    failed = next((state for state in failing if state in by_state), None)
+    for finding in findings:
+        by_state.setdefault(finding.state, []).append(finding.words)
     unknown = by_state.get("undecided") or by_state.get("open")
-    if failed:
-        message = printable("; ".join(by_state[failed]))
-        SubElement(case, "failure", message=message, type=failed).text = message
+    if "not met" in by_state:
+        _add_failure(case, "not met", by_state)
+    elif "undecided" in by_state and require_proof:
+        _add_failure(case, "undecided", by_state)
     elif unknown:
         SubElement(case, "skipped", message=printable(f"undecided: {'; '.join(unknown)}"))
 
 
+def _add_failure(case: Element, state: str, by_state: Mapping[str, Sequence[str]]) -> None:
+    message = printable("; ".join(by_state[state]))
+    SubElement(case, "failure", message=message, type=state).text = message
+
+
 def _add_counts(element: Element, cases: Sequence[Element]) -> None:
     element.set("tests", str(len(cases)))
-    element.set("failures", str(sum(case.find("failure") is not None for case in cases)))
+    failures = [case for case in cases if case.find("failure") is not None]
+    skipped = [case for case in cases if case.find("skipped") is not None]
+    element.set("failures", str(len(failures)))
     element.set("errors", "0")
-    element.set("skipped", str(sum(case.find("skipped") is not None for case in cases)))
+    element.set("skipped", str(len(skipped)))

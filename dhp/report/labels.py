@@ -40,7 +40,9 @@ def between(ends: tuple[float, float] | None) -> str:
     """The ends of an interval, or a dash for undefined."""
     if ends is None:
         return "–"
-    return f"{ends[0]:z.2f}{' to ' if ends[0] < 0 else '–'}{ends[1]:z.2f}"
+    low, high = ends
+    dash = " to " if low < 0 else "–"  # a dash before a minus is hard to read
+    return f"{low:z.2f}{dash}{high:z.2f}"
 
 
 def in_brackets(ends: tuple[float, float]) -> str:
@@ -85,29 +87,35 @@ def shortened(kinds: Sequence[str], most: int) -> str:
 
 def shared_folder(datasets: Sequence[str]) -> str:
     """What the names of several datasets begin with, up to the slash; empty if they do not agree."""
-    names = {*datasets}
-    folder, slash, _ = next(iter(names), "").partition("/")
-    agree = len(names) > 1 and slash and all(name.startswith(folder + slash) for name in names)
-    return folder + slash if agree else ""
+    if len(set(datasets)) < 2:
+        return ""
+    folder, slash, _ = datasets[0].partition("/")
+    agree = slash and all(name.startswith(f"{folder}/") for name in datasets)
+    return f"{folder}/" if agree else ""
 
 
 def sets(datasets: Sequence[str], named: int = 1) -> str:
     """The names of up to `named` datasets; of more their number and what they have in common."""
     if len(datasets) <= named:
         return ", ".join(datasets)
+    words = f"{len(datasets)} sets"
     shared = shared_folder(datasets)
-    return f"{len(datasets)} sets{f' of {shared[:-1]}' if shared else ''}"
+    return f"{words} of {shared.removesuffix('/')}" if shared else words
 
 
 def best_mark(sweep: "MarkSweep") -> str:
     """The mark with the fewest errors, and what it does on other texts."""
     at = sweep.marks.index(sweep.best)
-    at_best = (shares[at] for shares in sweep.passes.values())
-    passing = [share for share in at_best if share is not None]
+    passing = []
+    for shares in sweep.passes.values():
+        share = shares[at]
+        if share is not None:
+            passing.append(share)
     sentence = f"Fewest errors at a mark of {sweep.best:g}"
     bad, good = sweep.no_score
     if passing:
-        mean, fails = sum(passing) / len(passing), sweep.fails[at] or 0.0
+        mean = sum(passing) / len(passing)
+        fails = sweep.fails[at] or 0.0
         sentence += f": {at_mark(mean, mean + bad)} of the damaged texts pass and "
         sentence += f"{at_mark(fails, fails + good)} of the good ones fail"
     if bad or good:
@@ -139,9 +147,12 @@ def dose_interval(threshold: "DoseThreshold", doses: Sequence[int], shown: Calla
     low, high = threshold.low, threshold.high
     if low is None:
         return ""
-    start = shown(low) if low else f"under {doses[0]}"
-    end = f"over {doses[-1]}" if high is None else shown(high) if high else f"under {doses[0]}"
-    return f" [{start} to {end}]"
+
+    def end(limit: float) -> str:
+        return shown(limit) if limit else f"under {doses[0]}"  # 0 says below the smallest dose
+
+    highest = f"over {doses[-1]}" if high is None else end(high)
+    return f" [{end(low)} to {highest}]"
 
 
 def style_words(result: "Result") -> tuple[str, ...]:
@@ -154,6 +165,9 @@ def style_words(result: "Result") -> tuple[str, ...]:
 
 def group_letters(groups: Sequence[Sequence[int]], k: int) -> str:
     """The letters of the groups that hold judge `k`: a to z, then a1 to z1, a2, ..."""
-    return "".join(
-        f"{chr(ord('a') + g % 26)}{g // 26 or ''}" for g, members in enumerate(groups) if k in members
-    )
+    letters = ""
+    for index, members in enumerate(groups):
+        if k in members:
+            turn, letter = divmod(index, 26)
+            letters += f"{chr(ord('a') + letter)}{turn or ''}"
+    return letters

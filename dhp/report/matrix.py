@@ -24,7 +24,10 @@ class MatrixRow:
     @property
     def stand_in(self) -> str | None:
         """The rule that made the texts of a column for want of a language model."""
-        return next((cell.stand_in for cell in self.cells if cell and cell.stand_in), None)
+        for cell in self.cells:
+            if cell is not None and cell.stand_in:
+                return cell.stand_in
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +58,8 @@ def matrices(results: Sequence[Result]) -> list[Matrix]:
     for each in plain:
         datasets.setdefault(each.dataset, []).append(each)
     made = []
-    for name, of in datasets.items():
-        made.append(matrix_of(name, [each.judge for each in of], of))
+    for name, of_set in datasets.items():
+        made.append(matrix_of(name, [each.judge for each in of_set], of_set))
     return made
 
 
@@ -89,10 +92,11 @@ def _folded(matrix: Matrix) -> Matrix:
 def _merged(rows: list[MatrixRow]) -> list[MatrixRow]:
     """The rows of a kind; a column that has no degrees of it has one cell that reaches over all rows."""
     # Suites may have a kind in degrees or as a whole, so the sets of a judge may hold both.
-    whole = next((row for row in rows if parse_variant(row.variant).degree is None), None)
-    degrees = [row for row in rows if row is not whole]
-    if whole is None or not degrees:
+    wholes = [row for row in rows if parse_variant(row.variant).degree is None]
+    if not wholes or len(rows) == 1:
         return rows
+    whole = wholes[0]
+    degrees = [row for row in rows if row is not whole]
     merged = []
     height = len(degrees)  # how many rows a cell without degrees reaches over: it stands in the first
     for row in degrees:
@@ -112,12 +116,18 @@ def _rows(columns: Sequence[Sequence[VariantResult]]) -> tuple[MatrixRow, ...]:
     """A row for each variant, level by level and kind by kind in order of appearance."""
     known: dict[str, str] = {}
     cells: dict[str, list[VariantResult | None]] = {}
-    for place, column in enumerate(columns):
+    for index, column in enumerate(columns):
         for row in column:
             known[row.variant] = row.level
-            cells.setdefault(row.variant, [None] * len(columns))[place] = row
-    levels = list(dict.fromkeys(known.values()))
-    kinds = list(dict.fromkeys(map(kind_name, known)))
-    ordered = sorted(known, key=lambda name: (levels.index(known[name]), kinds.index(kind_name(name))))
+            cells.setdefault(row.variant, [None] * len(columns))[index] = row
+    order_of_levels = list(dict.fromkeys(known.values()))
+    order_of_kinds = list(dict.fromkeys(map(kind_name, known)))
+
+    def place(variant: str) -> tuple[int, int]:
+        return order_of_levels.index(known[variant]), order_of_kinds.index(kind_name(variant))
+
     spans = (1,) * len(columns)
-    return tuple(MatrixRow(name, known[name], tuple(cells[name]), spans) for name in ordered)
+    rows = []
+    for variant in sorted(known, key=place):
+        rows.append(MatrixRow(variant, known[variant], tuple(cells[variant]), spans))
+    return tuple(rows)

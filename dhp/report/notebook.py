@@ -7,7 +7,6 @@ The records stand below the report and must not import it: they load this file b
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
@@ -46,15 +45,17 @@ if TYPE_CHECKING:
 _WIDTH = 120
 """Columns of the text."""
 _SHOWN = 12
-"""Results that the text shows."""
+"""Results that the text shows. Chosen."""
 _GREY = "#6b7280"
 
 
 def line(result: Result) -> str:
     """A result in one line."""
-    columns = filled(RUNS, [result])
-    shown = {column.heading: column.shown(result) for column in columns}
-    figures = (f"{heading} {figure}" for heading, figure in shown.items() if figure)
+    figures = []
+    for column in filled(RUNS, [result]):
+        shown = column.shown(result)
+        if shown:
+            figures.append(f"{column.heading} {shown}")
     return f"{result.judge} on {result.dataset}: {', '.join(figures)}"
 
 
@@ -67,11 +68,12 @@ def text(results: Results) -> str:
     # in a notebook rich would show the lines as outputs of their own
     console = Console(file=out, width=_WIDTH, color_system=None, force_jupyter=False)
     print_parts(results_in_terminal(shown), console)
-    several = len(by_judge(shown)) > 1
-    for judge, of in by_judge(shown).items():
-        most_pressing = next((piece for piece in advice(of) if not piece.warns), None)  # notes have the rest
-        if most_pressing is not None:
-            out.write(f"next: {f'{judge}: ' if several else ''}{most_pressing.text}\n")
+    judges = by_judge(shown)
+    for judge, of_judge in judges.items():
+        further = [piece for piece in advice(of_judge) if not piece.warns]  # the notes have said the rest
+        if further:
+            about = f"{judge}: " if len(judges) > 1 else ""
+            out.write(f"next: {about}{further[0].text}\n")
     if len(results) > _SHOWN:
         out.write(f"and {len(results) - _SHOWN} more results\n")
     return out.getvalue().strip("\n")
@@ -98,19 +100,17 @@ def runs_frame(results: Sequence[Result]) -> "pd.DataFrame":
     """One row a (model, protocol, dataset), with all figures of the tables of results."""
     import pandas as pd
 
-    columns = dict.fromkeys((*PAPER, *RUNS))
-    return pd.DataFrame(
-        [
-            {
-                "model": r.model,
-                "protocol": r.protocol,
-                "dataset": r.dataset,
-                "n": r.n,
-                **plain_row(columns, r),
-            }
-            for r in results
-        ]
-    )
+    columns = dict.fromkeys((*PAPER, *RUNS))  # some averages are in both
+    rows = []
+    for result in results:
+        about = {
+            "model": result.model,
+            "protocol": result.protocol,
+            "dataset": result.dataset,
+            "n": result.n,
+        }
+        rows.append({**about, **plain_row(columns, result)})
+    return pd.DataFrame(rows)
 
 
 def frame(results: Sequence[Result]) -> "pd.DataFrame":
@@ -200,10 +200,13 @@ def comparisons_frame(comparisons: Comparisons) -> "pd.DataFrame":
     """One row a (dataset, kind of damage, judge), with its difference from the first judge."""
     import pandas as pd
 
-    return pd.DataFrame(list(chain.from_iterable(map(_compared_rows, comparisons))))
+    rows: list[dict[str, Any]] = []
+    for each in comparisons:
+        rows += _compared_rows(each)
+    return pd.DataFrame(rows)
 
 
-def _compared_rows(comparison: DatasetComparison) -> "Iterator[dict[str, Any]]":
+def _compared_rows(comparison: DatasetComparison) -> Iterator[dict[str, Any]]:
     for kinds, pairs in zip(comparison.damage, comparison.by_variant, strict=True):
         beside_first = {pair.second: pair for pair in pairs if pair.first == 0}
         for place, (judge, row) in enumerate(zip(comparison.judges, kinds, strict=True)):
@@ -255,7 +258,8 @@ def plot(result: Result) -> "Figure":
     figure = Picture(figsize=(7, 0.8 + 0.32 * len(rows)), layout="constrained")
     axes = figure.subplots()
     for place, row in enumerate(rows):
-        value, colour = row.detection or 0.0, row.state.mark[0]
+        value = row.detection or 0.0
+        colour = row.state.mark[0]  # that of the light theme
         low, high = row.detection_ci or (value, value)
         axes.plot([low, high], [place, place], color=colour, linewidth=2)
         axes.plot([value], [place], "o", color=colour)

@@ -1,4 +1,9 @@
-"""`report.html` of a run, with the texts in its explorer."""
+"""`report.html` of a run, with the texts in its explorer.
+
+`write_report` finds the file of the page, and which page it is: that of a run, of a comparison or of a folder
+of runs. `html_report` makes the page of a run: it draws the curves, packs the texts, and hands all parts to
+the template `report.html`, which knows their order.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -15,7 +20,7 @@ from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.records import parse_variant
 from dhp.core.verdicts import verdicts_about
 from dhp.core.writing import write_lines
-from dhp.report.advice import advice
+from dhp.report.advice import Advice, advice
 from dhp.report.certainty_charts import certainty_parts
 from dhp.report.charts import detection_drawing, discernment_charts, judges_chart, marks_drawing
 from dhp.report.compared_page import compared_page
@@ -50,32 +55,32 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
     curves: list[list[Part]] = []
     for number, each in enumerate(results, 1):
         with stage(numbered(progress, number, len(results)), "drawing the charts of the report"):
-            # Where the judges share a chart, their own would show the same curves again.
-            alone = each.curves and together is None
-            curves.append([Chart([detection_drawing(each.curves).on_page()], _OF_CURVES)] if alone else [])
+            # If the judges share a chart, their own would show the same curves again.
+            if each.curves and together is None:
+                curves.append([Chart([detection_drawing(each.curves).on_page()], _OF_CURVES)])
+            else:
+                curves.append([])
     with stage(progress, "packing the texts of the report"):
         pairs = explorer_data(run) if run.has_texts else ""
-    several, manifest = len(results) > 1, run.manifest if run.has_texts else {}
+    several = len(results) > 1
+    manifest = run.manifest if run.has_texts else {}
     rows = list(chain.from_iterable((*each.variants, *each.probes) for each in results))
     judged = list(chain.from_iterable(each.damage for each in results))
     states = {row.state for row in judged}
-
-    advised = {judge: advice(of_judge) for judge, of_judge in by_judge(results).items()}
+    scripts = ["tables.js", "explorer.js"]
+    if run.extent and not run.extent.stopped:  # the run goes on, and writes the page anew
+        scripts.append("reload.js")
     return page(
         "report.html",
         styles=("report.css", "drawn.css", "matrix.css", "maps.css", "explorer.css"),
-        scripts=(
-            "tables.js",
-            "explorer.js",
-            *(["reload.js"] if run.extent and not run.extent.stopped else []),
-        ),
+        scripts=scripts,
         results=results,
         extent=run.extent,
         curves=curves,
         several=several,
         sentences=sentences(results),
         matrices=_placed_matrices(results) if several else [],
-        advice={judge: text for judge, text in advised.items() if text},
+        advice=_advised(results),
         misses=misses(run.rated, _texts(run)) if run.has_texts else [],
         at_mark=at_mark(run.rated),
         verdicts=[verdict for verdict in verdicts_about("damage") if verdict in states],
@@ -107,6 +112,16 @@ def _name(result: Result, results: Sequence[Result]) -> str:
     return f"{result.dataset}: {result.judge}" if several else result.dataset
 
 
+def _advised(results: Sequence[Result]) -> dict[str, list[Advice]]:
+    """Judge -> what to do about it, of those for whom there is something to do."""
+    advised = {}
+    for judge, of_judge in by_judge(results).items():
+        pieces = advice(of_judge)
+        if pieces:
+            advised[judge] = pieces
+    return advised
+
+
 def _warnings(results: Sequence[Result]) -> list[Part]:
     lines: list[Part] = []
     for each in results:
@@ -126,7 +141,8 @@ def _folds(results: Sequence[Result]) -> list[Part]:
     marks: list[Part] = []
     for each in results:
         if each.sweep is not None:
-            marks += [Heading(_name(each, results))] if several else []
+            if several:
+                marks.append(Heading(_name(each, results)))
             marks.append(Chart([marks_drawing(each.sweep).on_page()], best_mark(each.sweep)))
     if marks:
         hint = Note("A mark of your own is set with `--pass-mark`.")
@@ -157,7 +173,8 @@ def write_report(
         )
     if isinstance(run, Comparisons):
         path = _path(out, None)
-        write_lines(path, [compared_page(run.rated, run, [each for each in run.runs if each.has_texts])])
+        with_texts = [each for each in run.runs if each.has_texts]
+        write_lines(path, [compared_page(run.rated, run, with_texts)])
         return path
     if not isinstance(run, Results) and holds_runs(run):
         return write_index(run, out)
@@ -171,23 +188,29 @@ def write_report(
 
 def _path(out: str | Path | None, folder: Path | None) -> Path:
     """The file of a page: `out`, or in the folder of the run."""
-    if out is None and folder is None:
+    if out is not None:
+        return Path(out)
+    if folder is None:
         raise InputError('there is no folder for the page; name its file: dhp.report(..., "report.html")')
-    return Path(out) if out is not None else folder / "report.html"  # type: ignore[operator]
+    return folder / "report.html"
 
 
 def _placed_matrices(results: Sequence[Result]) -> list[tuple[Matrix, list[int]]]:
     """Each matrix with the places of its columns among the results."""
     placed = []
     for matrix in matrices(results):
-        placed.append((matrix, [results.index(column) for column in matrix.columns]))
+        places = [results.index(column) for column in matrix.columns]
+        placed.append((matrix, places))
     return placed
 
 
 def _start(rows: Sequence[VariantResult]) -> float:
-    """Where all charts of detection start, in tenths."""
-    lows = [row.detection_ci[0] for row in rows if row.detection_ci is not None]
-    return int(10 * min([_LOWEST, *lows])) / 10
+    """Where all charts of detection start, rounded down to a tenth."""
+    lowest = _LOWEST
+    for row in rows:
+        if row.detection_ci is not None:
+            lowest = min(lowest, row.detection_ci[0])
+    return int(10 * lowest) / 10
 
 
 def _runs(results: Sequence[Result]) -> list[Part]:
@@ -202,8 +225,11 @@ def _runs(results: Sequence[Result]) -> list[Part]:
 def _damage(rows: Sequence[VariantResult]) -> dict[str, str]:
     """Perturber -> what it does to a text, in a sentence."""
     known = descriptions()
-    names = dict.fromkeys(parse_variant(row.variant).perturber for row in rows)
-    return {name: known.get(name) or "A perturber of your own." for name in names}
+    damage = {}
+    for row in rows:
+        name = parse_variant(row.variant).perturber
+        damage[name] = known.get(name) or "A perturber of your own."
+    return damage
 
 
 def _texts(run: Run) -> Mapping[str, Texts]:

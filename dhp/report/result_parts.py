@@ -11,7 +11,7 @@ from typing import Any
 from dhp.analysis.results import DoseResponse, ResponseStyle, Result, VariantResult
 from dhp.content.catalog import kind_name
 from dhp.core.records import PROBES
-from dhp.report.columns import BY_RULE, DRAWN, KIND, LEVEL, METRICS, kind_columns, row_name
+from dhp.report.columns import BY_RULE, DRAWN, KIND, LEVEL, METRICS, kind_columns, row_name, with_degrees
 from dhp.report.document import Code, Column, Facts, Heading, Note, Part, Points, Table, item, shaded
 from dhp.report.labels import figure, listed, percent, t75
 from dhp.report.notes import notes
@@ -54,15 +54,18 @@ def drawn_kinds(result: Result, start: float) -> Table[VariantResult]:
 
 def _folded(rows: Sequence[VariantResult]) -> str:
     """The names of all rows, the degrees of a kind together."""
-    kinds: dict[str, list[str]] = {}
-    for row in rows:
-        name = f"{kind_name(row.variant)}{f' {BY_RULE}' if row.stand_in else ''}"
-        kinds.setdefault(name, []).extend([row.degree] if row.degree else [])
-    names = [f"{kind} ({', '.join(degrees)})" if degrees else kind for kind, degrees in kinds.items()]
-    label = row_name(rows[0]) if len(rows) == 1 else listed(names)
-    cells = chain.from_iterable(row.metrics.values() for row in rows)
-    still = all(cell.tied == 1 for cell in cells)
-    return f"{label}: no score moved" if still and not _probe_level(rows[0]) else label
+    if len(rows) == 1:
+        label = row_name(rows[0])
+    else:
+        named = []
+        for row in rows:
+            kind = kind_name(row.variant)
+            named.append((f"{kind} {BY_RULE}" if row.stand_in else kind, row.variant))
+        label = listed(with_degrees(named))
+    cells = list(chain.from_iterable(row.metrics.values() for row in rows))
+    if all(cell.tied == 1 for cell in cells) and not _probe_level(rows[0]):
+        return f"{label}: no score moved"
+    return label
 
 
 def metrics_table(result: Result) -> Table[Any]:
@@ -70,11 +73,8 @@ def metrics_table(result: Result) -> Table[Any]:
     rows = []
     for row in (*(result.damage or result.variants), *result.probes):
         rows += [(row, metric, cell) for metric, cell in row.metrics.items()]
-    columns = [
-        KIND.on(item(0)),
-        Column[Any]("metric", item(1), right=False),
-        *(column.on(item(2)) for column in METRICS),
-    ]
+    columns = [KIND.on(item(0)), Column[Any]("metric", item(1), right=False)]
+    columns += [column.on(item(2)) for column in METRICS]
     return Table("Metrics under each kind of damage", columns, rows, titled=False)
 
 
@@ -160,7 +160,9 @@ def repeats_table(result: Result) -> Table[Any] | None:
     """Figures on single scores and their samples; None if there are none."""
     known: dict[str, None] = {}
     for figures in result.repeats.values():
-        known |= dict.fromkeys(name for name, value in figures.items() if value is not None)
+        for name, value in figures.items():
+            if value is not None:
+                known[name] = None
     if not known:
         return None
     columns = [_metric()]
@@ -177,8 +179,12 @@ def repeats_table(result: Result) -> Table[Any] | None:
 
 def counts(result: Result) -> dict[str, str]:
     """Ratings, usage, cost, time and rules."""
-    named = {name: n for name, n in result.ratings.items() if n or name in ("asked", "scored")}
-    facts = {name.replace("_", " "): _count(n) for name, n in (named | result.usage).items()}
+    facts: dict[str, str] = {}
+    for name, n in result.ratings.items():
+        if n or name in ("asked", "scored"):
+            facts[name.replace("_", " ")] = _count(n)
+    for name, n in result.usage.items():
+        facts[name.replace("_", " ")] = _count(n)
     if result.cost is not None:
         prices = f"list prices ({result.priced})" if result.priced else "the prices given"
         facts[f"cost at {prices}"] = f"{result.cost:,.4f}"
@@ -187,7 +193,9 @@ def counts(result: Result) -> dict[str, str]:
     if result.latency:
         median, slow = result.latency[:2]
         facts["seconds a call, median and 95 %"] = f"{median:.2g}, {slow:.2g}"
-    return facts | {f"read by rule {rule}": _count(n) for rule, n in result.rules.items()}
+    for rule, n in result.rules.items():
+        facts[f"read by rule {rule}"] = _count(n)
+    return facts
 
 
 def figures_of(result: Result, level: int) -> Iterator[Part]:

@@ -30,7 +30,7 @@ from dhp.runs.reader import RESULTS, read_run
 _NAMED = 2
 """The most datasets that a row names."""
 _LONGEST_TREND = 4
-"""The most runs whose detection a row tells."""
+"""The most runs whose detection a row tells. Chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ def _listed(folder: Path, beside: Path) -> _Listed:
         created=max(each.created for each in results),
         page=_link(report, beside) if report.is_file() else None,
         judges=list(dict.fromkeys(each.judge for each in results)),
-        prompts=list(dict.fromkeys(protocol_name(e.protocol) for e in results if e.asked)),
+        prompts=list(dict.fromkeys(protocol_name(each.protocol) for each in results if each.asked)),
         results=results,
         sentences=sentences(results),
     )
@@ -172,17 +172,27 @@ def _trends(rows: Sequence[_Listed]) -> dict[str, str]:
     series: dict[tuple[str, frozenset[tuple[str, ...]]], list[float]] = {}
     trends = {}
     for row in sorted(rows, key=lambda row: row.created):
-        shares = [result.detection.avg for result in row.results if not result.curves]
-        known = [share for share in shares if share is not None]
-        if len(row.judges) > 1 or len(known) < len(row.results):  # a mean over fewer sets would jump
+        shares = []
+        for result in row.results:
+            if not result.curves and result.detection.avg is not None:
+                shares.append(result.detection.avg)
+        if len(row.judges) > 1 or len(shares) < len(row.results):  # a mean over fewer sets would jump
             continue
-        signatures = [Signature.parse(result.signature) for result in row.results]
-        measured = frozenset(tuple(each.comparable(["protocol"]).values()) for each in signatures)
-        comparable = series.setdefault((row.results[0].model, measured), [])
-        comparable.append(sum(known) / len(known))
+        comparable = series.setdefault((row.results[0].model, _measured(row.results)), [])
+        comparable.append(sum(shares) / len(shares))
         if len(comparable) > 1:
-            trends[row.path] = f"{' → '.join(map(whole_percent, comparable[-_LONGEST_TREND:]))}%"
+            last = map(whole_percent, comparable[-_LONGEST_TREND:])
+            trends[row.path] = f"{' → '.join(last)}%"
     return trends
+
+
+def _measured(results: Sequence[Result]) -> frozenset[tuple[str, ...]]:
+    """What was measured: equal for runs that differ in their prompts only."""
+    measured = set()
+    for result in results:
+        parts = Signature.parse(result.signature).comparable(["protocol"])
+        measured.add(tuple(parts.values()))
+    return frozenset(measured)
 
 
 def _link(path: Path, beside: Path) -> str:
@@ -202,15 +212,18 @@ def _choice(rows: Sequence[_Listed]) -> Choice | None:
                 if not result.curves:
                     by_dataset.setdefault(result.dataset, []).append((len(judges), result))
             judges.append(Judge(name, row.name, shlex.quote(row.path), ", ".join(row.prompts)))
-    several = {dataset: placed for dataset, placed in by_dataset.items() if len(placed) > 1}
-    if not several:
+    sets_of_several = []
+    pairs = []
+    for dataset, placed in by_dataset.items():
+        if len(placed) < 2:
+            continue
+        places = [place for place, _ in placed]
+        columns = [result for _, result in placed]
+        matrix = matrix_of(dataset, [judges[place].name for place in places], columns)
+        sets_of_several.append(JudgesOfSet(matrix, places))
+        pairs.append((places[0], places[1]))
+    if not pairs:
         return None
     # The rows begin with the newest run, so the smallest places are those of the newest judges.
-    newest, before = min((placed[0][0], placed[1][0]) for placed in several.values())
-    sides = []
-    for dataset, placed in several.items():
-        places = [place for place, _ in placed]
-        results = [result for _, result in placed]
-        matrix = matrix_of(dataset, [judges[place].name for place in places], results)
-        sides.append(JudgesOfSet(matrix, places))
-    return Choice(judges, (before, newest), sides)
+    newest, before = min(pairs)
+    return Choice(judges, (before, newest), sets_of_several)

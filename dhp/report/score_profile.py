@@ -1,6 +1,6 @@
 """What is said of scores without damaged copies."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from dhp.analysis.score_profile import SCHEMA, ScoreProfile, Share
@@ -50,13 +50,17 @@ def _sentence(profile: ScoreProfile) -> str:
     parts = [f"uses {used} of its scale, {percent(share)} of scores are {point:g}"]
     if profile.ties is not None:
         parts.append(f"two texts tie in {percent(profile.ties)} of pairs")
-    of_texts = (("{} of texts pass", profile.passes), ("asked again it agrees in {}", profile.repeated))
-    for words, share_of_texts in of_texts:
-        if share_of_texts is not None:
-            ci = share_of_texts.ci
-            limits = "" if ci is None else f" ({100 * ci[0]:.0f} to {100 * ci[1]:.0f})"
-            parts.append(words.format(percent(share_of_texts.value) + limits))
+    if profile.passes is not None:
+        parts.append(f"{_with_limits(profile.passes)} of texts pass")
+    if profile.repeated is not None:
+        parts.append(f"asked again it agrees in {_with_limits(profile.repeated)}")
     return f"{profile.judge}, {profile.metric}: {'; '.join(parts)}."
+
+
+def _with_limits(share: Share) -> str:
+    """`82% (75 to 88)`."""
+    words = percent(share.value)
+    return words if share.ci is None else f"{words} ({100 * share.ci[0]:.0f} to {100 * share.ci[1]:.0f})"
 
 
 def profile_printout(profiles: Sequence[ScoreProfile], texts: str) -> Printout:
@@ -65,17 +69,16 @@ def profile_printout(profiles: Sequence[ScoreProfile], texts: str) -> Printout:
     `texts` is the file with the texts that the scores are of, or a word for it.
     """
 
-    def parts() -> Iterator[Part]:
-        yield from (Strong(_sentence(profile)) for profile in profiles)
-        yield ""
-        yield Table("scores without damaged copies, 95 %", filled(_COLUMNS, profiles), profiles)
-        if any(profile.passes is None for profile in profiles):
-            yield Note("`--pass-mark X` shows how many texts pass.")
-        yield Note(
+    parts: list[Part] = [Strong(_sentence(profile)) for profile in profiles]
+    parts.append("")
+    parts.append(Table("scores without damaged copies, 95 %", filled(_COLUMNS, profiles), profiles))
+    if any(profile.passes is None for profile in profiles):
+        parts.append(Note("`--pass-mark X` shows how many texts pass."))
+    parts.append(
+        Note(
             "No text is said to be a damaged copy of another (`--field variant=COLUMN` names it), so this "
             f"does not say what the judge notices. For that: `dhp perturb --dataset {texts} --out set.csv`, "
             "have its column output rated, then `dhp analyze LOG`."
         )
-
-    content = {"schema": SCHEMA, "profiles": [profile.to_json() for profile in profiles]}
-    return Printout(list(parts()), content)
+    )
+    return Printout(parts, {"schema": SCHEMA, "profiles": [profile.to_json() for profile in profiles]})

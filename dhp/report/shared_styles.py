@@ -55,6 +55,8 @@ _COLUMNS = (
         "mean score", lambda two: two.scores, help="of originals, and of damaged texts, by each judge"
     ),
 )
+_NORMAL = 1.959964
+"""The normal quantile of a two-sided interval of 95 %."""
 _MEANING = (
     "Pearson's rho of two judges over texts, each score the mean over the metrics: over the originals, mean "
     "over the kinds of damage, and the kinds on which they agree least and most. How far two judges agree "
@@ -68,8 +70,9 @@ def agreement_table(comparison: DatasetComparison) -> Table[_TwoJudges]:
         f"{comparison.dataset}: agreement of judges with each other, Pearson's rho over texts, before and "
         "after damage"
     )
-    pairs = combinations(range(len(comparison.names)), 2)
-    return Table(title, _COLUMNS, [_two_judges(comparison, *pair) for pair in pairs], titled=False)
+    places = range(len(comparison.names))
+    rows = [_two_judges(comparison, first, second) for first, second in combinations(places, 2)]
+    return Table(title, _COLUMNS, rows, titled=False)
 
 
 def agreement_parts(comparison: DatasetComparison) -> list[Part]:
@@ -78,13 +81,16 @@ def agreement_parts(comparison: DatasetComparison) -> list[Part]:
 
 
 def _two_judges(comparison: DatasetComparison, i: int, j: int) -> _TwoJudges:
-    styles, names = comparison.styles, list(map(printable, comparison.names))
-    scores = [
-        f"{figure(_defined(styles.mean[0][k]))} → {figure(_defined(styles.mean_damaged[k]))}" for k in (i, j)
-    ]
+    styles = comparison.styles
+    names = [printable(comparison.names[place]) for place in (i, j)]
+    scores = []
+    for place in (i, j):
+        originals = _defined(styles.mean[0][place])
+        damaged = _defined(styles.mean_damaged[place])
+        scores.append(f"{figure(originals)} → {figure(damaged)}")
     low, high = _ends(comparison, i, j)
     return _TwoJudges(
-        f"{names[i]}, {names[j]}",
+        ", ".join(names),
         _defined(styles.rho[0, i, j]),
         _defined(styles.damaged[i, j]),
         low,
@@ -109,7 +115,8 @@ def by_chance(n: int) -> str:
     """How far rho of unrelated judges strays from 0, by Fisher's transformation; empty for few texts."""
     if n < 4:
         return ""
-    reach = math.tanh(1.959964 / math.sqrt(n - 3))
+    # The transformed rho, artanh(rho), has a standard error of 1 / sqrt(n - 3).
+    reach = math.tanh(_NORMAL / math.sqrt(n - 3))
     return f"Of two judges that have nothing in common, 95 % of rho on {n} texts lie within ±{reach:.2f}."
 
 

@@ -26,15 +26,18 @@ from dhp.runs.writer import RunFolder
 if TYPE_CHECKING:
     import pandas as pd
 
-_FIRST_SECONDS, _MOST_SECONDS = 5.0, 300.0
-"""Seconds before the first page, and the most between two; each distance is half as long again."""
+_FIRST_SECONDS = 5.0
+"""Seconds before the first page. Chosen, as are the others."""
+_MOST_SECONDS = 300.0
+"""The most seconds between two pages; each distance is half as long again as the one before."""
 _SHARE = 0.05
 """The most of a run's time that its pages may take."""
 _PAIRS = 3
+"""Pairs that the terminal shows: one of each level of damage, of which there are three."""
 _SHOWN = 60
 """Characters of a text in a line."""
 _HELD = 100_000
-"""The most ratings of judges that are through which are held for the texts of the page."""
+"""The most ratings of finished judges that are held for the texts of the page."""
 
 Analyse = Callable[[RatingsArray], tuple[Result, RatingsArray]]
 
@@ -157,14 +160,23 @@ def _change(before: str, after: str, level: str) -> str:
     """The first change in words: what went and what came."""
     gone = come = ""
     for operation, piece in diff(before, after, level):
-        if operation == "=" and (gone or come):
+        if operation == "-":
+            gone += piece
+        elif operation == "+":
+            come += piece
+        elif gone or come:  # what follows belongs to the next change
             break
-        gone += piece if operation == "-" else ""
-        come += piece if operation == "+" else ""
-    quoted = [f'"{_shortened(piece)}"' for piece in (gone, come) if piece.strip()]
-    if len(quoted) == 2:
-        return " became ".join(quoted)
-    return f"{quoted[0]} {'went' if gone.strip() else 'came'}" if quoted else "spaces changed"
+    if gone.strip() and come.strip():
+        return f"{_quoted(gone)} became {_quoted(come)}"
+    if gone.strip():
+        return f"{_quoted(gone)} went"
+    if come.strip():
+        return f"{_quoted(come)} came"
+    return "spaces changed"
+
+
+def _quoted(text: str) -> str:
+    return f'"{_shortened(text)}"'
 
 
 def _shortened(text: str) -> str:

@@ -28,10 +28,10 @@ def about(weights: Weights) -> list[str]:
         roles = f" ({', '.join(weights.roles)})" if weights.roles else ""
         lines.append(f"experts: {weights.experts}{roles}")
     for task, agreement in weights.agreement.items():
-        interval = (
-            "" if agreement.low is None else f", 95 % interval {agreement.low:.2f} to {agreement.high:.2f}"
-        )
-        lines.append(f"agreement, {task}: Fleiss' kappa {agreement.kappa:.2f}{interval}")
+        line = f"agreement, {task}: Fleiss' kappa {agreement.kappa:.2f}"
+        if agreement.low is not None:
+            line += f", 95 % interval {agreement.low:.2f} to {agreement.high:.2f}"
+        lines.append(line)
     if weights.otherwise is not None:
         lines.append(f"perturbers without a row: {weights.otherwise}")
     return lines
