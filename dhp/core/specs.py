@@ -107,7 +107,10 @@ class Metric(Spec):
     lower_is_better: Annotated[bool, Field(exclude_if=lambda value: not value)] = False
     """Whether answers are better the lower they are; ratings are turned round when they are read."""
     labels: Annotated[list[str], Field(exclude_if=lambda value: not value)] = Field(default_factory=list)
-    """Words for an answer instead of numbers, the worst first; they stand for 1, 2, ..."""
+    """Words for an answer instead of numbers, the worst first; they stand for 1, 2, ...
+
+    No two may differ in capital letters alone.
+    """
     levels: Levels = Field(default_factory=list)
     """What levels of the scale mean, the worst first, in the words of a rubric; for decision models."""
 
@@ -119,6 +122,9 @@ class Metric(Spec):
             raise ValueError("levels: must be two or more")
         if self.labels and (self.scale.min, self.scale.max) != (1, len(self.labels)):
             raise ValueError(f"scale must be {{min: 1, max: {len(self.labels)}}}, by the number of labels")
+        different = {label.strip().lower() for label in self.labels}  # answers are read in any case
+        if len(different) < len(self.labels):
+            raise ValueError("labels: must differ in more than capital letters")
         return self
 
 

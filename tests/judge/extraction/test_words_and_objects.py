@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.core.specs import Scale
-from dhp.judge.extraction.rating import read_label, read_object, read_rating, yes_and_no
+from dhp.core.specs import Metric, Scale
+from dhp.judge.extraction.labels import read_label
+from dhp.judge.extraction.rating import read_object, read_rating, yes_and_no
 
 PASS_FAIL, LEVELS = ["fail", "pass"], ["Poor", "Very poor", "Good"]
 
@@ -52,6 +53,19 @@ def test_what_is_no_clear_verdict_is_none(answer: str, status: str) -> None:
 
 def test_the_longer_of_two_labels_is_meant() -> None:
     assert [read_label(answer, LEVELS).score for answer in ("poor", "very poor", "Rating: good")] == [1, 2, 3]
+
+
+def test_labels_that_answers_cannot_tell_apart_are_refused() -> None:
+    with pytest.raises(ValueError, match="labels: must differ"):
+        Metric(
+            name="right",
+            scale=Scale(min=1, max=2),
+            labels=["Pass", "pass "],
+            definition="",
+            steps=["Read it."],
+            question="Is it right?",
+            antonym="wrong",
+        )
 
 
 def test_a_label_is_known_in_any_case_of_its_letters() -> None:
