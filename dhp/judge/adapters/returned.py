@@ -116,10 +116,15 @@ def _parts(returned: object) -> Mapping[str, object]:
     """What was returned by name: the attributes of an object, or a plain value as the score."""
     if isinstance(returned, Mapping):
         return returned
-    if returned is None or isinstance(returned, str | Real):
+    if returned is None or isinstance(returned, str | Real) or _is_bool(returned):
         return {"score": returned}
     known = (*_KEYS, *_VALUES, *_REASONS)
     return {name: getattr(returned, name) for name in known if hasattr(returned, name)}
+
+
+def _is_bool(value: object) -> bool:
+    """Whether a value is a bool: Python's, or numpy's, which is called `bool_` before version 2."""
+    return type(value).__name__ in ("bool", "bool_")
 
 
 def _outcome(value: object, reason: str | None) -> Outcome:
@@ -127,13 +132,11 @@ def _outcome(value: object, reason: str | None) -> Outcome:
     reason = None if reason is None else shortened(reason, _LONGEST_REASON)
     if value is None:
         return Outcome("unparsed", None, reason or "returned no score")
-    verdict: bool | None = value if isinstance(value, bool) else None
+    verdict = bool(value) if _is_bool(value) else None
     if isinstance(value, str):
         verdict = VERDICTS.get(value.strip().lower())
         if verdict is None:
             return Outcome("unparsed", None, shortened(f"returned the text '{value}'", _LONGEST_REASON))
-    if type(value).__name__ == "bool_":  # numpy's
-        verdict = bool(value)
     if verdict is not None:
         return Outcome("scored", float(verdict), reason, is_verdict=True)
     try:

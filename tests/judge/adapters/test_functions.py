@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import dhp
@@ -69,6 +70,7 @@ class Value:
         (0.25, "scored", 0.25, None),
         (3, "scored", 3.0, None),
         (True, "scored", 1.0, None),
+        (np.True_, "scored", 1.0, None),
         ("no", "scored", 0.0, None),
         ({"score": 0.5, "reason": "half\nway"}, "scored", 0.5, "half way"),
         ({"key": "tone", "score": False, "comment": "rude"}, "scored", 0.0, "rude"),
