@@ -87,6 +87,7 @@ def find_judges(
     """
     chosen = sorted(map(_protocol, as_list(protocols)), key=lambda each: each.pairwise)
     pointwise = any(not each.pairwise for each in chosen)
+    pairwise = any(each.pairwise for each in chosen)
     judges: list[Judge] = []
     has_functions = False
     for entry in as_list(model):
@@ -101,7 +102,7 @@ def find_judges(
             others = _other_judges(entry, seed, judge_settings, context)
             has_functions = has_functions or any(isinstance(judge, ObjectJudge) for judge in others)
             judges += [judge for judge in others if pointwise or judge.compare]
-            if chosen[-1].pairwise:
+            if pairwise:
                 judges += [ComparedRatings(judge) for judge in others if not judge.compare]
     if judge_settings != JudgeSettings() and not has_functions:
         raise InputError(
@@ -196,7 +197,7 @@ def find_judge(model: str, *, seed: int = 0) -> Judge:
     `InputError` with the near name for an unknown one.
     """
     provider, slash, _ = model.partition("/")
-    if ".py" in provider:
+    if ".py" in provider:  # `judge.py:rate`, which would be an unknown provider
         raise InputError(f"model '{model}': a function of a file is named python:FILE.py:FUNCTION")
     added = offered("judges")
     known = [*_WITHOUT_MODEL, *added, *providers()]
@@ -249,7 +250,7 @@ def llm_judge(
     if settings.filler is not None and settings.filler.is_used:
         raise InputError("`settings.filler`: is for whole runs; leave it out, or name the model in dhp.run")
     judges = find_judges(model, protocol, settings, settings.context(), prompt_files=prompt, seed=seed)
-    if len(judges) != 1 or not isinstance(judges[0], LlmJudge):
+    if len(judges) != 1 or not isinstance(judges[0], LlmJudge):  # several prompts make several judges
         raise InputError(f"model '{model}': is not one language model under one protocol")
     return judges[0]
 
@@ -261,6 +262,7 @@ def request_builder(
     wording = read_wording(protocol.language, pairwise=protocol.pairwise)
     if FORMS[protocol.answer].data and not protocol.pairwise:
         one_of("levels", protocol.levels, wording.levels, f"protocol '{protocol.protocol}'")
+    # Whoever writes a protocol states a limit; that of a bundled one is raised if answers need it.
     bundled = Path(protocol.origin).is_relative_to(content_folder("protocols"))
     limit_given = "max_tokens" in protocol.changed or not bundled
     if protocol.pairwise:
@@ -268,7 +270,7 @@ def request_builder(
     if FORMS[protocol.answer].own_prompt and not prompt_files:
         raise InputError("`answer` json: needs a prompt of your own that asks for it, by `prompt`")
     writes = not FORMS[protocol.answer].data
-    if prompt_files and writes and "max_tokens" not in protocol.changed:
+    if prompt_files and writes and "max_tokens" not in protocol.changed:  # the prompt may ask for reasons
         protocol = override(protocol, max_tokens=max(protocol.max_tokens, _FILE_TOKENS))
     if prompt_files and (protocol.answer not in FILE_FORMS or protocol.steps == "auto"):
         raise InputError(
@@ -307,7 +309,9 @@ def any_function(model: object) -> bool:
 
 def _is_function(judge: object) -> bool:
     """Whether it names a function or scorer, or is one."""
-    return judge.startswith(PREFIX) if isinstance(judge, str) else not isinstance(judge, Judge)
+    if isinstance(judge, str):
+        return judge.startswith(PREFIX)
+    return not isinstance(judge, Judge)
 
 
 def any_recorded(model: object) -> bool:

@@ -16,6 +16,7 @@ from dhp.core.records import ORIGINAL, Candidate, Rating, RatingStatus
 from dhp.core.specs import Metric, MetricTexts, Scale, Task
 
 Order = Literal["given", "swapped"]
+"""In which order two texts are shown."""
 ORDERS: tuple[Order, ...] = get_args(Order)
 """`given` shows the first text of the pair first, `swapped` the second."""
 
@@ -109,7 +110,7 @@ def two_order_score(verdicts: Sequence[PairVerdict]) -> float | None:
 
 def _order_failed(verdicts: Sequence[PairVerdict]) -> bool:
     """Whether an order got no answer at all, which says nothing of the judge."""
-    answered = {v.order for v in verdicts if v.status != "failed" and not v.final}
+    answered = {v.order for v in verdicts if v.status != "failed" and not v.final}  # an unread answer is one
     return not answered.issuperset(ORDERS)
 
 

@@ -13,6 +13,7 @@ from dhp.core.specs import Metric
 from dhp.judge.extraction.extracted import Extracted
 from dhp.judge.questions import keyed
 
+# Reasons for no score.
 LEFT_OUT = "the answer leaves this question out"
 _NO_NUMBER = "the answer to this question has no number"
 _ROUNDING = 0.02

@@ -38,6 +38,7 @@ _NAMED = re.compile(r"`([^`]+)`")
 """A text of the state, as questions name it: `` `reference` ``."""
 
 Question = Mapping[str, object]
+"""A question as it is sent: `type`, `instructions` and `criteria`."""
 
 
 def keyed(entries: object, key: str) -> dict[str, Mapping[str, Any]]:

@@ -72,7 +72,9 @@ class _Check:
         samples.add(int(sample))
 
         # What it says.
-        raw = None if rating.raw is None else unquoted(str(rating.raw)).encode(errors="replace").decode()
+        raw = None
+        if rating.raw is not None:  # half of a pair of UTF-16, which no file takes, becomes a question mark
+            raw = unquoted(str(rating.raw)).encode(errors="replace").decode()
         score, status = None, rating.status
         if status == "scored":
             number, scale = self._number(rating), self._scales[key[2]]
@@ -89,6 +91,7 @@ class _Check:
         return f"judge '{self._model}', example '{rating.example}', variant '{rating.variant}'"
 
     def _stated(self, rating: Rating) -> Mapping[str, float] | None:
+        """What else the judge states of a text, such as how sure it is."""
         if rating.stated is not None:
             for name, value in rating.stated.items():
                 one_of("stated", name, STATED, self._place(rating))
@@ -118,6 +121,7 @@ class _Check:
 
 
 COLUMNS = ["source", "system", "metric", "sample", "score", "status", "raw", "model", "protocol"]
+"""Columns of a table of ratings."""
 PART_RATINGS = 25_000
 """Ratings that are in memory at a time, about; each takes 0.7 kB with what is known of its text."""
 

@@ -21,8 +21,9 @@ from dhp.judge.extraction.probabilities import IMPOSSIBLE
 from dhp.judge.pairs import PairVerdict
 
 NO_ANSWER = "(reasoning, and no text that answers)"
+"""`Rating.raw` of an answer that is thoughts alone."""
 TOOL_CALL = "(a tool call, and no text that answers)"
-"""`Rating.raw` of such an answer."""
+"""`Rating.raw` of an answer that is a call of a tool."""
 _LONGEST = 160
 """Characters of an answer that are shown. Chosen: two lines of a terminal."""
 _FOR_REASONS = 500
@@ -44,6 +45,7 @@ _PAIRS = (
 _USUAL_TOPS = (1, 5, 7, 10, 100)
 """Upper ends that scales usually have."""
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+"""The first number of an answer off the scale: `8.5`, `-1`"""
 
 
 def readable(
@@ -54,16 +56,19 @@ def readable(
     Raises `Unreadable` if fewer than half of a paid model's first answers have a score.
     """
     first: list[Rating] = []
+    is_checked = False
     with closing(ratings):  # the exception would keep what asks alive, with its connections
         for rating in ratings:
             yield rating
             if judge.compare and rating.variant == ORIGINAL:
                 continue  # it has its score unasked
-            if len(first) < FIRST:
-                first.append(rating)
-                if len(first) == FIRST:
-                    _check_readable(judge, first, task, where)
-    if len(first) < FIRST:
+            if is_checked:
+                continue
+            first.append(rating)
+            if len(first) == FIRST:
+                _check_readable(judge, first, task, where)
+                is_checked = True
+    if not is_checked:
         _check_readable(judge, first, task, where)
 
 
@@ -126,34 +131,52 @@ def remedy(
     if cut_off >= half:
         why = "the model thinks before it answers" if _thinks(answers) else "they need more room"
         return f"cut at {tokens} tokens, {why}: `max_tokens` {enough_tokens(ratings, tokens)}"
-    if len([answer for answer in answers if NO_ANSWER in answer]) >= half:
-        return (
-            'the whole answer comes as reasoning: `body` chat_template_kwargs={"enable_thinking":false} '
-            "turns thinking off, or serve the model with its own reasoning parser, or without one"
-        )
-    marks = [r.rule for r in unread if r.rule and r.rule.startswith(UNKNOWN_MARK)]
-    if len(marks) >= half:
-        return (
-            f'{marks[0]}: `body` chat_template_kwargs={{"enable_thinking":false}} turns thinking off, or '
-            "serve the model with its own reasoning parser"
-        )
-    if len([answer for answer in answers if TOOL_CALL in answer]) >= half:
-        return "the model calls tools: `body` tool_choice=none forbids it, or serve it without tools"
+    advice = _of_the_server(unread, answers)
+    if advice:
+        return advice
     if compare:
         return "an answer that the model can keep to, e.g. `answer` reason-first, or `max_tokens` 500"
-    impossible = [r.rule for r in unread if r.rule and r.rule.startswith(IMPOSSIBLE)]
+
+    # Answers that are there, and say no rating on the scale.
+    impossible = _rules(unread, IMPOSSIBLE)
     if len(impossible) >= half:
         return f"the server gives {impossible[0]}: `extraction` parse reads the text"
     off = [r for r in unread if r.status == "out_of_scale"]
-    advice = _off_the_scale(off, task, prompt_files) if off and len(off) >= half else ""
-    if advice:
-        return advice
+    if off and len(off) >= half:
+        advice = _off_the_scale(off, task, prompt_files)
+        if advice:
+            return advice
     words = _words(answers)
     if words:
         how = f"`labels` {words}" if prompt_files else f"a prompt of your own with `labels` {words}"
         return f"the answers are words: {how}"
     if len([r for r in unread if r.status == "refused"]) >= half:
         return "the model refuses: another prompt or `persona`, or another model"
+    return _of_the_prompt(answers, task, prompt_files, answer)
+
+
+def _of_the_server(unread: Sequence[Rating], answers: Sequence[str]) -> str:
+    """What the server or the model makes of answers that are none; empty for answers in words."""
+    half = len(unread) / 2
+    if _count(answers, NO_ANSWER) >= half:
+        return (
+            'the whole answer comes as reasoning: `body` chat_template_kwargs={"enable_thinking":false} '
+            "turns thinking off, or serve the model with its own reasoning parser, or without one"
+        )
+    marks = _rules(unread, UNKNOWN_MARK)
+    if len(marks) >= half:
+        return (
+            f'{marks[0]}: `body` chat_template_kwargs={{"enable_thinking":false}} turns thinking off, or '
+            "serve the model with its own reasoning parser"
+        )
+    if _count(answers, TOOL_CALL) >= half:
+        return "the model calls tools: `body` tool_choice=none forbids it, or serve it without tools"
+    return ""
+
+
+def _of_the_prompt(answers: Sequence[str], task: Task, prompt_files: bool, answer: AnswerForm) -> str:
+    """What another prompt or form of answer helps, if nothing more is known of the answers."""
+    half = len(answers) / 2
     with_json = len([text for text in answers if "{" in text and '":' in text])
     if answer == "json" and with_json < half:
         each = "" if len(task.metrics) == 1 else ", with a prompt for each metric"
@@ -172,6 +195,16 @@ def enough_tokens(ratings: Sequence[Rating | PairVerdict], tokens: int) -> int:
     if tokens < _FOR_REASONS and not thinks:
         return _FOR_REASONS
     return _FOR_THOUGHTS if tokens < _FOR_THOUGHTS else 4 * tokens
+
+
+def _count(answers: Sequence[str], words: str) -> int:
+    """How many answers hold these words."""
+    return len([answer for answer in answers if words in answer])
+
+
+def _rules(ratings: Sequence[Rating], beginning: str) -> list[str]:
+    """The rules, or reasons, of ratings that begin so."""
+    return [r.rule for r in ratings if r.rule and r.rule.startswith(beginning)]
 
 
 def _thinks(answers: Sequence[str]) -> bool:

@@ -17,6 +17,7 @@ from dhp.core.objects import PREFIX, object_at
 from dhp.core.plugins import load_target, offered
 from dhp.core.records import Candidate
 
+# Fields that a parameter is given the first of.
 OUTPUT = ("output",)
 SOURCE = ("source",)
 REFERENCE = ("reference",)
@@ -122,6 +123,7 @@ def _entry_point(model: str, name: str) -> object:
 _LONGEST_REASON = 300
 """Characters of what a class raises that are shown."""
 _KINDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+"""Parameters that can be given by name."""
 _OF_LANGFUSE = {"input", "output", "expected_output"}
 """Parameters of an evaluator of langfuse."""
 
@@ -189,6 +191,7 @@ SHAPES = (
     "a function f(*, inputs, outputs, reference_outputs=None); a dhp.Judge; a scorer of autoevals, deepeval, "
     "inspect_ai, mlflow, phoenix or ragas; an evaluator of langfuse, langsmith or openevals"
 )
+"""What may be a judge, for messages."""
 
 
 def adapt(scorer: object, name: str) -> Adapter:

@@ -12,7 +12,9 @@ from dhp.judge.adapters.returned import failed, read_outcomes, to_text
 from dhp.llm.records import Answer, Failure, Params, Reply, Request
 
 ENDPOINT = "python"
+"""In the place of a server's address, as a part of the key of stored replies."""
 _PARAMS = Params(temperature=None, top_p=None, max_tokens=0)
+"""A function is given none."""
 
 Arguments = Mapping[str, str | None]
 """Parameter -> what it is given."""
@@ -83,6 +85,7 @@ class FunctionModel:
             while pending:
                 yield from _done(pending)
         finally:
+            # Whoever stops early does not wait for calls that nobody will read.
             for future in pending:
                 future.cancel()
             if pool:

@@ -47,7 +47,7 @@ class Scorer:
                 "another run will call it again",
                 self.model,
             )
-        if settings.version is None or context.store is None:
+        if settings.version is None or context.store is None:  # equal texts are judged once all the same
             context = replace(context, store=MemoryStore(), refresh=False)
         self._cached_model = CachedModel(function, context)
 

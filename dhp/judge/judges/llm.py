@@ -52,10 +52,13 @@ class LlmJudge(Judge):
         self.model = cached_model.model.model
         self.protocol = builder.label
         self.settings = {"endpoint": cached_model.model.endpoint, **builder.settings}
-        self.compare, samples = builder.protocol.pairwise, builder.protocol.samples
-        self.samples, self.answers = (1, samples) if self.compare else (samples, 1)
-        asked_for = turns_of(builder.protocol.answer)
-        self.explains = not self.compare and not all(FORMS[form].alone for form in asked_for)
+        self.compare = builder.protocol.pairwise
+        if self.compare:  # the answers on a pair are one rating together
+            self.answers = builder.protocol.samples
+        else:
+            self.samples = builder.protocol.samples
+        with_words = [form for form in turns_of(builder.protocol.answer) if not FORMS[form].alone]
+        self.explains = bool(with_words) and not self.compare
         self.cut_off = 0
         """Answers without a score that ended at the token limit."""
         self.auto_steps: dict[str, dict[str, list[str]]] = {}
@@ -87,6 +90,7 @@ class LlmJudge(Judge):
 
         Raises the same errors as `rate`.
         """
+        # By identity, as pairs have no name of their own.
         by_text: dict[tuple[int, str], list[PairVerdict]] = defaultdict(list)
         for verdict in self._answered_pairs(self.builder.pair_requests(pairs, task, metrics)):
             by_text[id(verdict.pair), verdict.metric].append(verdict)
@@ -238,12 +242,16 @@ class LlmJudge(Judge):
         parsed = self.builder.protocol.extraction == "parse"
         if self.builder.limit_given or not (stored and parsed and isinstance(asked.model, Client)):
             return self
+
+        # The first answers. None is asked for again: if many are cut, a higher limit is what they need.
         once = replace(self.builder, protocol=override(self.builder.protocol, ask_again=False))
         first = LlmJudge(CachedModel(asked.model, context, run=run), once)
         answers: list[Rating | PairVerdict] = []
         for candidates, task in texts:
             answers += first._first_answers(candidates, self.own_task(task))
-        asked.session_usage = first.cached_model.session_usage
+        asked.session_usage = first.cached_model.session_usage  # they count as its own
+
+        # Whether most of them were cut.
         if 2 * first.cut_off <= len(answers):
             return self
         tokens = self.builder.protocol.max_tokens
@@ -356,8 +364,10 @@ class LlmJudge(Judge):
         choice = None if read.score is None else int(read.score)
         scores = read.scores
         if asked.order == "swapped":  # the answer speaks of the order shown, the verdict of the pair
-            choice = -choice if choice else choice
-            scores = scores[::-1] if scores else scores
+            if choice is not None:
+                choice = -choice
+            if scores is not None:
+                scores = scores[::-1]
         verdict = replace(
             asked,
             sample=sample,
@@ -397,7 +407,7 @@ class LlmJudge(Judge):
         read = words()
         self._say_unknown_marks(read)
         if extraction == "prob" and read.score is not None:
-            if reply.positions is not None:  # the server gives them, but not with this answer
+            if reply.positions is not None:  # empty: the server gives them, but not with this answer
                 return Extracted("unparsed", rule=f"{IMPOSSIBLE}: none came with the answer")
             raise InputError(
                 f"{self.model}: {self.cached_model.model.endpoint} gives no log-probabilities; allowed: "

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RECORDED = "recorded/"
+"""How the names of these judges begin."""
 _CHOICES = ("model", "protocol", "form")
 """Settings that are no names of columns."""
 _FORMS: Mapping[str, AnswerForm] = {
@@ -193,7 +194,9 @@ def recorded_judges(model: str) -> list[RecordedJudge]:
     for (name, protocol), part in frame.groupby(["model", "protocol"], sort=False):
         ratings = _answers(part, str(path)) if answers else _ratings(part, str(path))
         _say_repeated(ratings, str(path))
-        way = f"{PAIRWISE}{protocol if protocol != 'none' else 'recorded'}" if compare else str(protocol)
+        way = str(protocol)
+        if compare:
+            way = f"{PAIRWISE}recorded" if way == "none" else f"{PAIRWISE}{way}"
         read_as = _form_of(settings.get("form", way), model) if answers else None
         judges.append(RecordedJudge(str(name), way, ratings, compare=compare, form=read_as))
     return judges
@@ -272,7 +275,7 @@ def _say_repeated(ratings: Mapping[tuple[str, str], Sequence[Rating]], place: st
     for of_text in ratings.values():
         for rating in of_text:
             by_metric[rating.example, rating.variant, rating.metric].append(rating)
-    usual = min(multimode(map(len, by_metric.values())))
+    usual = min(multimode(map(len, by_metric.values())))  # of several that are as frequent the smallest
     repeated = different = 0
     for several in by_metric.values():
         if len(several) > usual:
