@@ -257,18 +257,19 @@ class SurfaceJudge(Judge):
     model = "baseline/surface"
     protocol = "none"
 
-    def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
-        """One rating per candidate and metric.
-
-        Raises `InputError` if the task has a metric that this judge has no features for.
-        """
+    def own_task(self, task: Task, candidates: Sequence[Candidate] = ()) -> Task:
+        """The task; raises `InputError` if it has a metric that this judge has no features for."""
         for name in task.metric_names:
             if name not in METRICS:
                 raise InputError(
                     f"{self.model}: not applicable: it reads nothing that tells of the metric '{name}'; "
                     f"{suggest(name, METRICS)}"
                 )
-        return _ratings(candidates, task)
+        return task
+
+    def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
+        """One rating per candidate and metric; errors as in `own_task`."""
+        return _ratings(candidates, self.own_task(task))
 
 
 def _ratings(candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:

@@ -77,6 +77,7 @@ def test_a_judge_of_surfaces_is_not_applicable(dhp: Run) -> None:
         "baseline/surface: not applicable: it reads nothing that tells of the metric 'helpfulness'"
         in done.err
     )
+    assert not Path("runs").exists(), "a refused run leaves nothing"
 
 
 def test_the_bundled_set_is_varied_and_serves_every_fault() -> None:
