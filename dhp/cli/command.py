@@ -66,7 +66,8 @@ class _Typed:
 
     def states(self, name: str) -> bool:
         """Whether an argument or an option was typed; one of a settings record is named `output.json`."""
-        (parameter,) = (each for each in self._context.command.params if path_of(each) == name)
+        by_path = {path_of(each): each for each in self._context.command.params}
+        parameter = by_path[name]
         # A file of options may hold `dry-run: false`, which asks for nothing.
         is_off = self._context.params.get(str(parameter.name)) is False
         return is_stated(parameter, self._context) and not is_off

@@ -34,15 +34,17 @@ if TYPE_CHECKING:
     """Dataset -> the results that are compared."""
 
 
-_LONGEST = 24  # characters of a judge's name in a column
+_LONGEST = 24
+"""Characters of a judge's name in a column; with a longer one all are called J1, J2, ..., and a key stands
+above. Chosen, not measured."""
 _MOST_KINDS = 12
-"""Kinds of damage that are shown."""
+"""Kinds of damage that are shown. Chosen: they fill half a screen."""
 _LETTERS = "judges that share a letter do not differ significantly in detection (0.05)"
 _OF_ONE = "largest difference first"
 _OF_TWO = "largest difference first; * significant at 0.05, test and limits corrected over all kinds"
 _OF_SEVERAL = "mean, and number of datasets in which it is noticed; largest difference first"
 _REASONS = 4
-"""Kinds with different verdicts of which the reason is printed."""
+"""Kinds with different verdicts of which the reason is printed. Chosen: more are seldom read."""
 _ALARM = "! false alarm: harmless edits lower the score as damage does"
 
 
@@ -78,7 +80,9 @@ def compare(
     from dhp.runs.reader import Run, read_run, run_folders
     from dhp.stats.compare import QUANTITIES
 
-    quantities, runs = QUANTITIES if output.json else ("detection",), list[Run]()
+    # Tables show detection alone; the other quantities would take time for nothing.
+    quantities = QUANTITIES if output.json else ("detection",)
+    runs: list[Run] = []
     with progress_of(True) as show:
         if all(Path(each).is_file() for each in run):
             rated = results_of_tables(*map(Path, run))
@@ -113,10 +117,16 @@ def _compared(comparisons: "Sequence[DatasetComparison]", rated: "Rated") -> lis
     for each in comparisons:
         named.update(zip(each.judges, each.names, strict=True))
     judges, names = list(named), list(named.values())
-    short = [f"J{index}" for index in range(1, len(judges) + 1)]
-    key = [f"{name}  {judge}" for name, judge in zip(short, judges, strict=True)]
-    abbreviated = [*key, *_tables(comparisons, rated, judges, short)]
-    if max(map(len, names)) > _LONGEST or len({*names}) < len(names):
+    short: list[str] = []
+    abbreviated: list[Part] = []  # first the key of the short names, then the tables
+    for number, judge in enumerate(judges, 1):
+        short.append(f"J{number}")
+        abbreviated.append(f"J{number}  {judge}")
+    abbreviated += _tables(comparisons, rated, judges, short)
+
+    # Judges of several datasets may have equal names: what tells two apart on one is not unique on all.
+    too_long = max(map(len, names)) > _LONGEST
+    if too_long or len({*names}) < len(names):
         return [*abbreviated, "", comparison_sentence(comparisons)]
     forms = FirstThatFits([_tables(comparisons, rated, judges, names), abbreviated])
     return [forms, "", comparison_sentence(comparisons)]
@@ -137,16 +147,25 @@ def _tables(
     for each in comparisons:
         results += [entry.result for entry in rated[each.dataset]]
     two = len(comparisons) == 1 and len(judges) == 2
-    order = _OF_TWO if two else _OF_ONE if len(comparisons) == 1 else _OF_SEVERAL
-    by_data = [[_by_data(comparisons, rated, known, limits=limits)] for limits in (True, False)]
-    title = f"detection in per cent by kind, {order}"
-    by_kind = [[_by_kind(title, comparisons, judges, names, narrow=narrow)] for narrow in (False, True)]
-    parts: list[Part] = ["", FirstThatFits(by_data), *legend(results)]
+
+    with_limits = _by_data(comparisons, rated, known, limits=True)
+    without_limits = _by_data(comparisons, rated, known, limits=False)
+    parts: list[Part] = ["", FirstThatFits([[with_limits], [without_limits]]), *legend(results)]
     if any(any(each.false_alarms) for each in comparisons):
         parts.append(_ALARM)
     for table in marks_table(comparisons, known):
         parts += ["", table]
-    parts += ["", FirstThatFits(by_kind)]
+
+    if two:
+        order = _OF_TWO
+    elif len(comparisons) == 1:
+        order = _OF_ONE
+    else:
+        order = _OF_SEVERAL
+    title = f"detection in per cent by kind, {order}"
+    wide = _by_kind(title, comparisons, judges, names, narrow=False)
+    narrow = _by_kind(title, comparisons, judges, names, narrow=True)
+    parts += ["", FirstThatFits([[wide], [narrow]])]
     others = _others_in_words(comparisons)
     if others:
         parts.append(others)
@@ -160,10 +179,15 @@ def _reasons(comparison: "DatasetComparison", names: Sequence[str]) -> list[str]
     from dhp.content.catalog import variant_name
     from dhp.report.compared import other_verdicts
 
-    lines = [f"≠ {variant_name(kind)}: {why}" for kind, why in other_verdicts(comparison, names).items()]
-    if len(lines) > _REASONS:
-        lines[_REASONS:] = [f"≠ {len(lines) - _REASONS} more kinds"]
-    return ["", *lines] if lines else []
+    reasons = other_verdicts(comparison, names)
+    if not reasons:
+        return []
+    lines = [""]
+    for kind in list(reasons)[:_REASONS]:
+        lines.append(f"≠ {variant_name(kind)}: {reasons[kind]}")
+    if len(reasons) > _REASONS:
+        lines.append(f"≠ {len(reasons) - _REASONS} more kinds")
+    return lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,12 +216,9 @@ def _by_data(
     title = "by dataset" if several else f"{comparisons[0].dataset}, n = {comparisons[0].n}"
     results = [row.result for row in rows]
     averages = [column for column in run_columns(results) if column in AVERAGES]
-    columns = [
-        *([_DATA] if several else []),
-        _JUDGE,
-        *(column.on(attrgetter("result")) for column in averages),
-        _COMPARED if limits else replace(_COMPARED, ends=None),
-    ]
+    columns = [_DATA, _JUDGE] if several else [_JUDGE]
+    columns += [column.on(attrgetter("result")) for column in averages]
+    columns.append(_COMPARED if limits else replace(_COMPARED, ends=None))
     return Table(f"{title}; {_LETTERS}", columns, rows)
 
 
@@ -214,9 +235,12 @@ def _compared_limits(row: _JudgeOfSet) -> Interval:
 
 def _letters_and_alarm(row: _JudgeOfSet) -> str:
     """The groups of a judge, and the mark of a false alarm."""
-    known = _compared_detection(row) is not None
-    letters = group_letters(row.comparison.scores["detection"].groups, row.place) if known else ""
-    return f"{letters}{' !' if row.comparison.false_alarms[row.place] else ''}".strip()
+    marks = []
+    if _compared_detection(row) is not None:
+        marks.append(group_letters(row.comparison.scores["detection"].groups, row.place))
+    if row.comparison.false_alarms[row.place]:
+        marks.append("!")
+    return " ".join(marks).strip()
 
 
 _DATA = Column[_JudgeOfSet]("data", lambda row: row.comparison.dataset if row.place == 0 else "", right=False)
@@ -253,7 +277,9 @@ def _by_kind(
 
     kind = Column[str]("", variant_name, words=kind_in_words, right=False, names=True)
     detections = judge_columns(judges, names, sets=several, plain=several and narrow)
-    columns = [kind.on(item(0)), *(column.on(item(1)) for column in detections)]
+    # A row is a kind and what was seen of it.
+    columns = [kind.on(item(0))]
+    columns += [column.on(item(1)) for column in detections]
     if two:
         columns.append(_apart(comparisons[0], names, limits=not narrow).on(item(0)))
     return Table(title, columns, most_different(comparisons)[:_MOST_KINDS])
@@ -263,8 +289,12 @@ def _others_in_words(comparisons: "Sequence[DatasetComparison]") -> str:
     """How far the judges are apart in the kinds that are not shown."""
     from dhp.report.compared import most_different, spread
 
-    rest = [spread(seen) for _, seen in most_different(comparisons)[_MOST_KINDS:]]
-    return f"{len(rest)} more kinds: {100 * max(0.0, rest[0]):.0f} points apart at most" if rest else ""
+    rest = most_different(comparisons)[_MOST_KINDS:]
+    if not rest:
+        return ""
+    _, seen = rest[0]  # the most different one comes first
+    points = 100 * max(0.0, spread(seen))
+    return f"{len(rest)} more kinds: {points:.0f} points apart at most"
 
 
 def _apart(comparison: "DatasetComparison", names: Sequence[str], *, limits: bool) -> Column[str]:

@@ -1,4 +1,8 @@
-"""Options from a YAML file."""
+"""Options from a YAML file.
+
+`--config` is read before the other options. Its values become the defaults of the command, each as it would
+be typed, so that click reads and checks them like the command line.
+"""
 
 import json
 from pathlib import Path
@@ -44,14 +48,18 @@ def _read(context: click.Context, _: click.Parameter, path: str | None) -> None:
 
 
 def _value(parameter: click.Parameter, value: object, place: str) -> object:
-    values = value if isinstance(value, list) else [value]
-    # YAML reads `true` as a truth value; an option with words would take it for the text "True".
-    if not getattr(parameter, "is_flag", False) and any(isinstance(each, bool) for each in values):
-        raise InputError(f"{place}: true or false; allowed: a text or a number")
-    if isinstance(value, dict):
-        values = [f"{ours}={_typed(theirs)}" for ours, theirs in value.items()]
-    if any(isinstance(each, list | dict) or each is None for each in values):
-        raise InputError(f"{place}: allowed: a text, a number, true or false, or a list of these")
+    """The value of an option as click takes a default; `place` is for messages."""
+    if isinstance(value, dict):  # e.g. `field: {output: summary}` for `--field output=summary`
+        values: list[object] = [f"{ours}={_typed(theirs)}" for ours, theirs in value.items()]
+    else:
+        values = value if isinstance(value, list) else [value]
+    is_flag = getattr(parameter, "is_flag", False)
+    for each in values:
+        # YAML reads `true` as a truth value; an option with words would take it for the text "True".
+        if isinstance(each, bool) and not is_flag:
+            raise InputError(f"{place}: true or false; allowed: a text or a number")
+        if isinstance(each, list | dict) or each is None:
+            raise InputError(f"{place}: allowed: a text, a number, true or false, or a list of these")
     if parameter.multiple:
         return [str(each) for each in values]
     if len(values) != 1:

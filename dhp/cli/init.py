@@ -57,9 +57,10 @@ class _Init:
 
     def _column(self, answer: str) -> None:
         """Raise `InputError` if the table lacks a column; a path such as `Messages[0]` begins with one."""
-        begins = any(answer.startswith((f"{column}[", f"{column}.")) for column in self.columns)
-        if answer not in self.columns and not begins:
-            raise InputError(f"column '{answer}' is missing; {suggest(answer, self.columns)}")
+        for column in self.columns:
+            if answer == column or answer.startswith((f"{column}[", f"{column}.")):
+                return
+        raise InputError(f"column '{answer}' is missing; {suggest(answer, self.columns)}")
 
     def source(self, answer: str) -> None:
         """Accept no source, or another column of the table."""
@@ -131,7 +132,10 @@ class _Init:
             return
         self._take_scale_of(Path(answer))
         task = own_task([self._metric(self.answers["metric"], self.answers["scale"])])
-        fields = {name: self.answers[name] for name in _COLUMNS if self.answers[name]}
+        fields = {}
+        for name in _COLUMNS:
+            if self.answers[name]:
+                fields[name] = self.answers[name]
         (loaded,) = resolve_datasets([self.answers["dataset"]], task=task, fields=fields, n=1)
         builder = request_builder(protocol(), prompt_files=[answer])
         list(builder.requests([original_of(loaded.examples[0], loaded.task)], loaded.task))
@@ -210,7 +214,10 @@ def init(out: str, **keywords: str | None) -> None:
     check_output(path)
     state = _Init()
     written = _read(path)
-    entries = [f"{_key(name)} {value}" for name, value in written.items() if value]
+    entries = []
+    for name, value in written.items():
+        if value:
+            entries.append(f"{_key(name)} {value}")
     if entries:
         say(f"{out} has: {', '.join(entries)}")
     for name, (_, question, _) in _QUESTIONS.items():
@@ -260,18 +267,30 @@ def _read(path: Path) -> dict[str, str]:
     content = load_yaml(path)
     if not isinstance(content, dict):
         raise InputError(f"--out {path}: is not a file of options; choose another one")
-    columns = content.get("field")
-    flat: Mapping[str, Any] = {**content, **(columns if isinstance(columns, dict) else {})}
-    answers = {name: str(flat[_key(name)]) for name in _QUESTIONS if _key(name) in flat}
-    # A question without a line in the file was answered by nothing if a later one has a line.
-    questions = list(_QUESTIONS)
-    last = max(map(questions.index, answers), default=-1)
-    return {name: answers.get(name, "") for name in questions[: last + 1]}
+    flat: dict[str, Any] = dict(content)
+    columns = content.get("field")  # output, source and id stand below it
+    if isinstance(columns, dict):
+        flat |= columns
+
+    answers: dict[str, str] = {}
+    empty: list[str] = []
+    for name in _QUESTIONS:
+        if _key(name) not in flat:
+            empty.append(name)
+            continue
+        # A question without a line in the file was answered by nothing if a later one has a line.
+        answers |= dict.fromkeys(empty, "")
+        empty.clear()
+        answers[name] = str(flat[_key(name)])
+    return answers
 
 
 def _write(path: Path, answers: Mapping[str, str]) -> None:
     """Write the answers and, as comments, the other options that most people need."""
-    options = {each.opts[0]: each for each in benchmark.params if isinstance(each, click.Option)}
+    options: dict[str, click.Option] = {}
+    for parameter in benchmark.params:
+        if isinstance(parameter, click.Option):
+            options[parameter.opts[0]] = parameter
     lines = [
         f"# Run it by: dhp benchmark --config {path}",
         "# Every option of dhp benchmark --help-all may be set here; the command line overrides this file.",
@@ -279,33 +298,42 @@ def _write(path: Path, answers: Mapping[str, str]) -> None:
     for name, answer in answers.items():
         if name == "output":
             lines += ["", f"# {options['--field'].help}", "field:"]
+        if not answer:
+            continue
+        key = _key(name)
         if name in _COLUMNS:
-            lines += [f"  {name}: {_value(answer)}"] if answer else []
-        elif answer:
-            lines += ["", f"# {options[f'--{_key(name)}'].help}", f"{_key(name)}: {_value(answer)}"]
+            lines.append(f"  {name}: {_value(answer)}")
+        else:
+            lines += ["", f"# {options[f'--{key}'].help}", f"{key}: {_value(answer)}"]
+
     for option in COMMON.split():
-        key, known = option.removeprefix("--"), options[option]
+        key = option.removeprefix("--")
         if option in _LEFT_OUT or answers.get(key.replace("-", "_")):
             continue
+        known = options[option]
         shown = "true" if known.is_flag else known.metavar
         lines += ["", f"# {known.help}", f"# {key}: {shown}"]
     write_lines(path, ["\n".join(lines) + "\n"])
 
 
 def _value(text: str) -> str:
-    """A text as YAML."""
+    """A text as YAML, in one line."""
     import yaml
 
+    # A document that is a plain text alone ends in a line `...`.
     dumped: str = yaml.safe_dump(text, allow_unicode=True, width=10_000)
     return dumped.removesuffix("\n").removesuffix("...").rstrip()
 
 
 def _write_prompt(path: Path, answers: Mapping[str, str]) -> None:
     """Write a first prompt, with a slot for each column; a column whose name is no slot has that of ours."""
-    columns = {name: answers[name] for name in ("source", "output") if answers[name]}
-    plain = {name: column if column.isidentifier() else name for name, column in columns.items()}
-    slots = "".join(f"{column}: {{{{{plain[name]}}}}}\n\n" for name, column in columns.items())
-    low, high = answers["scale"].split("..")[0], answers["scale"].split("..")[-1]
-    question = f"Rate the {answers['metric']} of the {answers['output']}, from {low} to {high}. Rating:\n"
-    write_lines(path, [slots + question])
+    prompt = ""
+    for name in ("source", "output"):
+        column = answers[name]
+        if column:
+            slot = column if column.isidentifier() else name
+            prompt += f"{column}: {{{{{slot}}}}}\n\n"
+    low, _, high = answers["scale"].partition("..")
+    prompt += f"Rate the {answers['metric']} of the {answers['output']}, from {low} to {high}. Rating:\n"
+    write_lines(path, [prompt])
     say(f"  written to {path}: a first prompt, to be edited; {{{{column}}}} takes a column of the table")

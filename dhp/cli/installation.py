@@ -121,5 +121,6 @@ def doctor(
     checks = examine(base_url, judge=judge, fields=judge_settings.fields)
     rows = [(check.state, check.name, check.says) for check in checks]
     print_out(Printout([Listing(rows)], [asdict(check) for check in checks]), output)
-    if any(check.state == "failed" for check in checks):
+    states = [check.state for check in checks]
+    if "failed" in states:
         raise click.exceptions.Exit(1)

@@ -76,8 +76,8 @@ def judge(
     if not target.is_dir():
         check_output(target)
     else:  # many ratings are a folder NAME.parquet of parts, and no other folder is replaced
-        others = [path for path in target.iterdir() if path.suffix != ".parquet"]
-        if others or target.suffix != ".parquet":
+        has_others = any(path.suffix != ".parquet" for path in target.iterdir())
+        if has_others or target.suffix != ".parquet":
             raise InputError(f"--out {out}: is a folder; allowed: a file, new or to be replaced")
     check_filler(settings, model, dry_run=dry_run)
     spec = RatingSpec(
@@ -98,7 +98,8 @@ def judge(
     with progress_shown("ratings") as show:
         spec = replace(spec, progress=show)
         counts, failures = settings.filled(lambda context: _written(rating_parts(spec, context), target))
-    say(f"written to {out}: {', '.join(f'{n:,} {status}' for status, n in counts.most_common())}")
+    by_status = [f"{count:,} {status}" for status, count in counts.most_common()]
+    say(f"written to {out}: {', '.join(by_status)}")
     name = data.partition("=")[0]
     why = FROM_REFERENCE.get(name)
     if why and not changes.reference:

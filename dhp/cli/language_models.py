@@ -1,4 +1,8 @@
-"""What commands with language models share: checks, waiting for replies, estimates as tables."""
+"""What commands with language models share: checks of options, and estimates as tables.
+
+`estimates_shown` makes a block for each judge out of its estimates, one for each dataset: what is asked, a
+table of calls, tokens, cost and time (`bills_table`), and what these figures rest on (`assumptions`).
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -14,6 +18,7 @@ if TYPE_CHECKING:
     from dhp.report.document import Part, Table
 
 _ASK_NO_MODEL = ("mock", "baseline")
+"""Providers of judges that ask no language model, beside those of plug-ins."""
 
 
 def check_filler(settings: "ModelSettings", models: Sequence[str | None], *, dry_run: bool = False) -> None:
@@ -21,11 +26,13 @@ def check_filler(settings: "ModelSettings", models: Sequence[str | None], *, dry
     from dhp.core.objects import PREFIX
     from dhp.llm.api import providers
 
-    options, asked = stated("settings.filler"), tuple(f"{provider}/" for provider in providers())
+    answered = [f"{provider}/" for provider in providers()]
     if settings.filler is not None and settings.filler.calls_functions:
-        asked += (PREFIX,)
-    if options and not any(model and model.startswith(asked) for model in models):
-        reason = next((f"{model} asks none" for model in models if model), "none is given")
+        answered.append(PREFIX)
+    given = [model for model in models if model]
+    options = stated("settings.filler")
+    if options and not any(model.startswith(tuple(answered)) for model in given):
+        reason = f"{given[0]} asks none" if given else "none is given"
         raise InputError(f"{options[0]}: is for language models, and {reason}; leave it out")
     if dry_run and settings.filler is not None:
         settings.filler.check_dry_run()
@@ -39,12 +46,19 @@ def refuse_unused(models: Sequence[str], protocols: Sequence[str], *, perturb_mo
     from dhp.content.catalog import read_protocol
     from dhp.judge.judges.recorded import reads_table
 
-    ask_none = (*_ASK_NO_MODEL, *offered("judges"))
-    if not models or not all(model.partition("/")[0] in ask_none or reads_table(model) for model in models):
+    if not models:
         return
+    ask_none = (*_ASK_NO_MODEL, *offered("judges"))
+    for model in models:
+        provider, _, _ = model.partition("/")
+        if provider not in ask_none and not reads_table(model):
+            return
+
+    options = []
     # A pairwise protocol is of use for any judge, as any judge can compare.
-    usual = tuple(protocols) == (DEFAULT_PROTOCOL,) or any(read_protocol(p).pairwise for p in protocols)
-    options = [] if usual else ["--protocol"]
+    pairwise = any(read_protocol(protocol).pairwise for protocol in protocols)
+    if tuple(protocols) != (DEFAULT_PROTOCOL,) and not pairwise:
+        options.append("--protocol")
     options += stated("changes")
     if not perturb_model:
         options += stated("settings")
@@ -56,43 +70,59 @@ def estimates_shown(estimates: Sequence["Estimate"]) -> "list[Part]":
     """One block a judge, over all its datasets."""
     if not estimates:
         return ["no language model is asked: 0 calls"]
+    by_judge: dict[tuple[str, str], list[Estimate]] = {}
+    for each in estimates:
+        by_judge.setdefault((each.model, each.protocol), []).append(each)
     lines: list[Part] = []
-    for judge in dict.fromkeys((e.model, e.protocol) for e in estimates):
-        parts = [e for e in estimates if (e.model, e.protocol) == judge]
-        lines += _of_judge(judge, parts)
+    for of_judge in by_judge.values():
+        lines += _of_judge(of_judge)
     return lines
 
 
-def _of_judge(judge: tuple[str, str], parts: Sequence["Estimate"]) -> "list[Part]":
+def _of_judge(estimates: Sequence["Estimate"]) -> "list[Part]":
+    """What is asked of one judge, whose estimates these are, one for each dataset."""
     from dhp.report.document import Strong
 
-    samples, stored = sum(e.samples for e in parts), sum(e.stored for e in parts)
-    title = f"{judge[0]}  ·  {judge[1]}  ·  {', '.join(e.dataset for e in parts)}"
-    lines: list[Part] = [Strong(title)]
-    what = parts[0].what
-    controls = sum(e.controls * e.samples for e in parts) / max(samples, 1)
+    first = estimates[0]
+    datasets = ", ".join(each.dataset for each in estimates)
+    lines: list[Part] = [Strong(f"{first.model}  ·  {first.protocol}  ·  {datasets}")]
+
+    samples = prompts = stored = 0
+    controls = 0.0
+    for each in estimates:
+        samples += each.samples
+        prompts += each.prompts
+        stored += each.stored
+        controls += each.controls * each.samples  # a share of them
     if controls:
+        share = controls / samples
         lines.append(
-            f"{controls:.0%} of the ratings are of controls (harmless edits); --no-controls leaves them out"
+            f"{share:.0%} of the ratings are of controls (harmless edits); --no-controls leaves them out"
         )
     free = f"; {stored:,} need no call: their answers are stored, or the same is asked twice"
-    lines.append(f"{samples:,} {what}{free if stored else ''}")
+    lines.append(f"{samples:,} {first.what}{free if stored else ''}")
+
     heading, way = "", "as asked"
-    if samples > sum(e.prompts for e in parts):
-        heading, way = "samples", "one call each" if parts[0].one_by_one else "in one call"
-    lines.append(bills_table(heading, [(way, [e.bill for e in parts])]))
-    calls = sum(e.again.calls for e in parts)
-    if calls:
-        bills = [e.again for e in parts]
-        tokens, out, money = _prompt_tokens(bills), _answer_tokens(bills), _cost(bills)
-        cost = "" if money is None else f", cost {_money(money)}"
-        lines.append(
-            f"answers that cannot be read are asked again, at most {calls:,} calls more "
-            f"({_short(tokens)} tokens in, {_short(out)} out{cost}); --no-ask-again never does"
-        )
-    if what == "texts":
+    if samples > prompts:  # several answers to one prompt
+        heading = "samples"
+        way = "one call each" if first.one_by_one else "in one call"
+    lines.append(bills_table(heading, [(way, [each.bill for each in estimates])]))
+    again = [each.again for each in estimates]
+    if _calls(again):
+        lines.append(_asked_again(again))
+    if first.what == "texts":
         lines.append("answers that fail the check are asked again, up to three times each")
-    return [*lines, *assumptions(parts[0])]
+    return [*lines, *assumptions(first)]
+
+
+def _asked_again(bills: "_Bills") -> str:
+    """What it takes at most to ask again for answers that cannot be read."""
+    tokens, out, money = _short(_prompt_tokens(bills)), _short(_answer_tokens(bills)), _cost(bills)
+    cost = "" if money is None else f", cost {_money(money)}"
+    return (
+        f"answers that cannot be read are asked again, at most {_calls(bills):,} calls more "
+        f"({tokens} tokens in, {out} out{cost}); --no-ask-again never does"
+    )
 
 
 _Bills = Sequence["CostEstimate"]
@@ -103,6 +133,7 @@ def bills_table(heading: str, rows: "Sequence[tuple[str, _Bills]]") -> "Table[tu
     """A row of calls, tokens, cost and time for each label, summed over its estimates."""
     from dhp.report.document import Column, Table, item
 
+    # A row is a label and its estimates.
     label = Column["tuple[str, _Bills]"](heading, item(0), right=False)
     figures = (
         Column["_Bills"]("calls", _calls, lambda calls: f"{calls:,}"),
@@ -139,7 +170,10 @@ def _answer_tokens(bills: _Bills) -> float:
 
 
 def _cost(bills: _Bills) -> float | None:
-    return sum(bill.cost or 0.0 for bill in bills) if bills[0].cost is not None else None
+    """None if no price of the model is known; all are of one model."""
+    if bills[0].cost is None:
+        return None
+    return sum(bill.cost or 0.0 for bill in bills)
 
 
 def _seconds(bills: _Bills) -> float:

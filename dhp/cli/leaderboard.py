@@ -55,8 +55,8 @@ def site(run: tuple[str, ...], out: str, latex: bool, allow: tuple[str, ...]) ->
     if latex:
         click.echo(as_latex(tables), nl=False)
         return
-    results = _number(sum(len(table.rows) for table in tables), "result")
-    say(f"{out.rstrip('/')}/index.html: {results} in {_number(len(tables), 'table')}")
+    rows = sum(len(table.rows) for table in tables)
+    say(f"{out.rstrip('/')}/index.html: {_number(rows, 'result')} in {_number(len(tables), 'table')}")
 
 
 @leaderboard.command(cls=Command)

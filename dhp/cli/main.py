@@ -24,11 +24,14 @@ from dhp.core.errors import DhpError, InputError, broken_installation, one_of
 from dhp.core.plugins import load_target, offered
 from dhp.core.shortage import shortage, spare_memory
 
-_BROKEN_PIPE = 141  # as the shell has it
+_BROKEN_PIPE = 141
+"""As shells have it: 128 and the number of the signal SIGPIPE."""
 _FAULT_OF_OURS = 70
+"""EX_SOFTWARE of sysexits.h."""
 _DEBUG = "--debug"
 _GARBAGE = (100_000, 20, 20)
-"""How seldom the collector looks: a run makes many objects that live to its end."""
+"""How seldom the collector looks (Python's own: 700, 10, 10): a run makes many objects that live to its end.
+Chosen, not measured."""
 
 
 COMMANDS = {
@@ -54,7 +57,9 @@ MORE = {
 
 def more_commands() -> dict[str, tuple[str, str]]:
     """The commands beside those that most people need: target and one line of help."""
-    core = {name: (f"dhp.cli.{target}", help_line) for name, (target, help_line) in MORE.items()}
+    core: dict[str, tuple[str, str]] = {}
+    for name, (target, help_line) in MORE.items():
+        core[name] = (f"dhp.cli.{target}", help_line)
     offers = offered("commands")
     taken = sorted({*COMMANDS, *MORE} & offers.keys())
     if taken:
@@ -85,10 +90,11 @@ class _Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         more = more_commands()
-        shown = COMMANDS | (more if is_whole_help(ctx) else {})
+        whole = is_whole_help(ctx)
+        shown = COMMANDS | more if whole else COMMANDS
         with formatter.section("Commands"):
             formatter.write_dl([(name, help_line) for name, (_, help_line) in shown.items()])
-        if not is_whole_help(ctx):
+        if not whole:
             formatter.write_paragraph()
             formatter.write_text(f"more: {', '.join(more)}")
 
@@ -197,10 +203,10 @@ def _explained(error: click.ClickException) -> str | None:
     if isinstance(error, click.NoSuchOption) and error.ctx and error.ctx.command is app:
         from dhp.cli.benchmark import benchmark
 
-        if any(error.option_name in option.opts for option in benchmark.params):
-            return (
-                f"{error.option_name}: is an option of a command; write dhp benchmark {error.option_name} ..."
-            )
+        name = error.option_name
+        for option in benchmark.params:
+            if name in option.opts:
+                return f"{name}: is an option of a command; write dhp benchmark {name} ..."
     return None
 
 
@@ -212,7 +218,10 @@ def _repeatable(error: click.ClickException, arguments: Sequence[str]) -> str | 
     for option in error.ctx.command.params:
         if isinstance(option, click.Option) and option.multiple:
             names.update(option.opts)
-    return next((argument for argument in reversed(arguments) if argument in names), None)
+    for argument in reversed(arguments):
+        if argument in names:
+            return argument
+    return None
 
 
 def _fail(message: str, code: int) -> NoReturn:

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dhp.core.errors import StoppedEarly
 
 _MANY, _MOST = 0.1, 0.5
-"""Shares of ratings without a score: beyond the first it is said why, beyond the second nothing is well."""
+"""Shares of ratings without a score: beyond the first it is said why, beyond the second the command ends as
+one that was stopped. Both are chosen."""
 _SHOWN = 3
+"""Reasons of failed calls in the line. Chosen."""
 
 
 def on_missing(name: str, counts: Mapping[str, int], failures: Mapping[str, int]) -> str | None:
@@ -31,11 +33,14 @@ def _causes(counts: Mapping[str, int], failures: Mapping[str, int]) -> list[str]
     """Causes with their counts, e.g. `136 failed: HTTP 400: no`; reasons that differ in numbers are one."""
     from dhp.core.shown import alike_but_numbers, printable
 
-    shown = list(alike_but_numbers(failures).items())[:_SHOWN]
-    causes = [f"{count:,} failed: {' '.join(printable(reason).split())}" for reason, count in shown]
-    rest = counts.get("failed", 0) - sum(count for _, count in shown)
+    causes = []
+    rest = counts.get("failed", 0)
+    for reason, count in list(alike_but_numbers(failures).items())[:_SHOWN]:
+        in_one_line = " ".join(printable(reason).split())
+        causes.append(f"{count:,} failed: {in_one_line}")
+        rest -= count
     if rest:
-        causes.append(f"{rest:,} failed of other reasons" if shown else f"{rest:,} failed")
+        causes.append(f"{rest:,} failed of other reasons" if causes else f"{rest:,} failed")
     for status, count in Counter(counts).most_common():
         if count and status not in ("scored", "failed"):
             causes.append(f"{count:,} {status.replace('_', ' ')}")

@@ -20,21 +20,21 @@ from dhp.core.plugins import load_target, offered
 AnyCommand = Callable[..., object]
 
 
-class GroupedOption(click.Option):
-    """An option below a heading in the help."""
-
-    def __init__(self, *names: Any, heading: str, **settings: Any) -> None:
-        super().__init__(*names, **settings)
-        self.heading = heading
-
-
-class SettingOption(GroupedOption):
+class SettingOption(click.Option):
     """The option of one field of a settings record."""
 
     def __init__(
-        self, *names: Any, path: str, known: Option, record: type[Any] | None, **settings: Any
+        self,
+        *names: Any,
+        path: str,
+        known: Option,
+        record: type[Any] | None,
+        heading: str,
+        **settings: Any,
     ) -> None:
         super().__init__(*names, **settings)
+        self.heading = heading
+        """Below which it stands in the help."""
         self.path = path
         """The parameter of the command and the fields that lead to the value, joined by dots."""
         self.record = record
@@ -71,8 +71,8 @@ def settings(
 
 def setting(record: type[Any], name: str) -> Callable[[AnyCommand], AnyCommand]:
     """Let a command take one field of a settings record as a parameter of that name, as it is typed."""
-    (field,) = (each for each in fields(record) if each.name == name)
-    return _decorator(name, field, "Options", None)
+    by_name = {field.name: field for field in fields(record)}
+    return _decorator(name, by_name[name], "Options", None)
 
 
 def built_settings(context: click.Context) -> dict[str, Any]:
@@ -120,40 +120,62 @@ def option_names(command: click.Command) -> dict[str, str]:
 
     A settings record has the names of all its options, an argument the one in the usage line.
     """
-    arguments = [each for each in command.params if isinstance(each, click.Argument)]
-    names = {str(each.name): each.human_readable_name for each in arguments}
-    groups: dict[str, list[str]] = {}
+    names: dict[str, str] = {}
+    for parameter in command.params:
+        if isinstance(parameter, click.Argument):
+            names[str(parameter.name)] = parameter.human_readable_name
+
+    # By its path and by each end of it, as a message names as much of the path as it knows. The shortest
+    # paths come first: `name` is the field of the outer record if an inner one has that name, too.
     options = [option for option in command.params if isinstance(option, click.Option)]
-    # The shortest paths first: `name` is the field of the outer record if an inner one has that name, too.
-    for option in sorted(options, key=lambda option: path_of(option).count(".")):
+    options.sort(key=lambda option: path_of(option).count("."))
+    for option in options:
         parts = path_of(option).split(".")
         for start in range(len(parts)):
-            tail = ".".join(parts[start:])  # a message names as much of the path as it knows
-            names.setdefault(tail, option.opts[0])
+            end = ".".join(parts[start:])
+            names.setdefault(end, option.opts[0])
             if option.secondary_opts:
-                names.setdefault(f"{tail}=False", option.secondary_opts[0])
-        groups.setdefault(parts[0], []).append(option.opts[0])
-    spelt = {option.opts[0].lstrip("-").replace("-", "_"): option.opts[0] for option in options}
-    return {group: ", ".join(options) for group, options in groups.items()} | spelt | names
+                names.setdefault(f"{end}=False", option.secondary_opts[0])
+
+    # By its spelling, where the field has another name: `max_cost` is `--max-cost`.
+    for option in options:
+        spelling = option.opts[0].lstrip("-").replace("-", "_")
+        names.setdefault(spelling, option.opts[0])
+
+    groups: dict[str, list[str]] = {}
+    for option in options:
+        group, _, _ = path_of(option).partition(".")
+        groups.setdefault(group, []).append(option.opts[0])
+    for group, spellings in groups.items():
+        names.setdefault(group, ", ".join(spellings))
+    return names
 
 
 def path_of(parameter: click.Parameter) -> str:
+    """The name of a parameter of a command; of a setting the path to its field, e.g. `limits.cost`."""
     return parameter.path if isinstance(parameter, SettingOption) else str(parameter.name)
 
 
 def _setting_options(command: click.Command, parameter: str) -> list[SettingOption]:
     """The options of a settings record, or of one field, e.g. `changes.samples`."""
-    options = [option for option in command.params if isinstance(option, SettingOption)]
-    return [option for option in options if f"{option.path}.".startswith(f"{parameter}.")]
+    options = []
+    for option in command.params:
+        # The dot keeps `changes.steps_of` out of `changes.steps`.
+        if isinstance(option, SettingOption) and f"{option.path}.".startswith(f"{parameter}."):
+            options.append(option)
+    return options
 
 
 def _spelt(option: click.Option, context: click.Context) -> str:
     """The option as it was typed: of a pair such as --ties/--no-ties the one that was meant."""
-    off = context.params.get(str(option.name)) is False and option.secondary_opts
-    return off[0] if off else option.opts[0]
+    is_off = context.params.get(str(option.name)) is False
+    if is_off and option.secondary_opts:
+        return option.secondary_opts[0]
+    return option.opts[0]
 
 
 def is_stated(parameter: click.Parameter, context: click.Context) -> bool:
+    """Whether it was typed, or stands in a file of options."""
     return context.get_parameter_source(str(parameter.name)) is not ParameterSource.DEFAULT
 
 
@@ -173,9 +195,22 @@ def _inner(field: "Field[Any]") -> dict[str, type[Any]]:
     """Path -> settings record that a field may hold; of a field for plug-ins, each that a plug-in adds."""
     hook = field.metadata.get("hook")
     if hook:
-        return {f"{field.name}.{name}": load_target(target) for name, target in offered(hook).items()}
+        of_plugins: dict[str, type[Any]] = {}
+        for name, target in offered(hook).items():
+            of_plugins[f"{field.name}.{name}"] = load_target(target)
+        return of_plugins
     record = field.metadata.get("record", field.default_factory)
-    return {field.name: record} if isinstance(record, type) and is_dataclass(record) else {}
+    is_record = isinstance(record, type) and is_dataclass(record)
+    return {field.name: record} if is_record else {}
+
+
+def _kind(field: "Field[Any]") -> type[Any]:
+    """What click reads a typed value as; a record checks what its field says beyond that."""
+    kinds = (field.type, *get_args(field.type))
+    for kind in (bool, int, float):
+        if kind in kinds:
+            return kind
+    return str
 
 
 def _decorator(
@@ -183,10 +218,14 @@ def _decorator(
 ) -> Callable[[AnyCommand], AnyCommand]:
     known = option_of(field)
     assert known is not None
-    kinds = (field.type, *get_args(field.type))
-    # click reads these three as they are typed; a record checks all else.
-    kind: Any = next((kind for kind in (bool, int, float) if kind in kinds), str)
+    kind = _kind(field)
+    is_flag = kind is bool
+    kind_of_click: type[Any] | None = str if known.read else kind
+    if is_flag:
+        kind_of_click = None  # it takes no value
     default = None if field.default is MISSING or known.repeatable else field.default
+    # That a flag is off goes without saying, but not which of a pair such as --ties/--no-ties holds.
+    shows_default = default is not None and (default is not False or "/" in known.name)
     return click.option(
         known.name or f"--{field.name.replace('_', '-')}",
         path.replace(".", "_"),
@@ -198,10 +237,10 @@ def _decorator(
         help=known.help,
         metavar=known.metavar or "|".join(words_of(field.type)) or None,
         multiple=known.repeatable,
-        is_flag=kind is bool or None,
-        type=None if kind is bool else str if known.read else kind,
+        is_flag=is_flag or None,
+        type=kind_of_click,
         default=default,
-        show_default=default is not None and (default is not False or "/" in known.name),
+        show_default=shows_default,
     )
 
 
@@ -210,27 +249,32 @@ def _build_record(record: type[Any], path: str, values: Mapping[str, Any]) -> An
     arguments: dict[str, Any] = {}
     for field in fields(record):
         field_path = f"{path}.{field.name}"
-        below = {name: value for name, value in values.items() if name.startswith(f"{field_path}.")}
         if field_path in values:
             arguments[field.name] = values[field_path]
             continue
-        built = _built(field, path, below) if below else None
-        if built:
-            arguments[field.name] = built
+        inner = _inner_record(field, path, values)
+        if inner is not None:
+            arguments[field.name] = inner
         elif field.default is MISSING and field.default_factory is MISSING:
-            raise InputError(f"`{next(iter(values))}`: requires `{field_path}`")
+            raise InputError(f"`{_below(path, values)[0]}`: requires `{field_path}`")
     return record(**arguments)
 
 
-def _built(field: "Field[Any]", path: str, values: Mapping[str, Any]) -> Any:
-    """The record that a field holds; of a field for plug-ins the one that is asked for, if there is one."""
-    records = {
-        name: _build_record(record, f"{path}.{name}", values) for name, record in _inner(field).items()
-    }
-    if "hook" not in field.metadata:
-        return next(iter(records.values()), None)
-    used = {name: record for name, record in records.items() if record.is_used}
-    if len(used) > 1:
-        one, other, *_ = (stated(f"{path}.{name}")[0] for name in used)
-        raise InputError(f"{one}: cannot be used with {other}; leave one of them out")
-    return next(iter(used.values()), None)
+def _inner_record(field: "Field[Any]", path: str, values: Mapping[str, Any]) -> Any:
+    """The record that a field holds, if something in it was typed; of a field for plug-ins the one in use."""
+    records: dict[str, Any] = {}
+    for name, record in _inner(field).items():
+        inner_path = f"{path}.{name}"
+        if _below(inner_path, values):
+            records[inner_path] = _build_record(record, inner_path, values)
+    if "hook" in field.metadata:
+        records = {each: record for each, record in records.items() if record.is_used}
+    if len(records) > 1:
+        one, other, *_ = records
+        raise InputError(f"{stated(one)[0]}: cannot be used with {stated(other)[0]}; leave one of them out")
+    return next(iter(records.values()), None)
+
+
+def _below(path: str, values: Mapping[str, Any]) -> list[str]:
+    """The paths of the values in a record."""
+    return [name for name in values if name.startswith(f"{path}.")]

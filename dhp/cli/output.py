@@ -64,7 +64,10 @@ class OutputOptions(Checked):
     @property
     def form(self) -> str | None:
         """The form for programs in which it is printed; None for people."""
-        return next((form for form in _FORMS if getattr(self, form)), None)
+        for form in _FORMS:
+            if getattr(self, form):
+                return form
+        return None
 
     @contextmanager
     def working(self) -> Iterator["Show | None"]:

@@ -29,6 +29,7 @@ from dhp.perturb.shortcut import SHOWS
 from dhp.report.document import Column, Edited, FirstThatFits, Part, Strong, Table
 
 if TYPE_CHECKING:
+    from dhp.core.records import PerturbedText
     from dhp.perturb.perturbed_dataset import PerturbedDataset
 
 
@@ -57,8 +58,10 @@ class PerturbOutput(Checked):
         from dhp.perturb.sets import check_free
         from dhp.perturb.texts_table import check_suffix
 
-        data = (*dataset, choice.data, choice.suite, choice.perturbed)
-        inputs = [Path(each).resolve() for each in data if isinstance(each, str | Path)]
+        inputs = []
+        for each in (*dataset, choice.data, choice.suite, choice.perturbed):
+            if isinstance(each, str | Path):
+                inputs.append(Path(each).resolve())
         for name, path in (("--out", self.out), ("--freeze", self.freeze)):
             if path is not None and Path(path).resolve() in inputs:
                 raise InputError(f"{name} {path}: is the input; choose another one")
@@ -126,7 +129,8 @@ def perturb(
         say(*content_notes(part), *_before_and_after(part, output.show))
         if part.left_out:
             say(f"{part.dataset.name}: not in the set: {', '.join(part.left_out)}")
-        say(*(f"{part.dataset.name}: {line}" for line in _stand_ins(part)))
+        for line in _stand_ins(part):
+            say(f"{part.dataset.name}: {line}")
 
 
 def _used(made: "Sequence[PerturbedDataset]", settings: ModelSettings) -> str:
@@ -154,13 +158,17 @@ def _write(made: "Sequence[PerturbedDataset]", output: PerturbOutput) -> None:
     from dhp.perturb.sets import write_set
     from dhp.perturb.texts_table import table_lines
 
-    texts = [text.text for part in made for text in part.texts]
-    without = texts.count(None)
-    count = len(texts) - without
+    originals = count = without = 0
+    for part in made:
+        originals += len(part.dataset.examples)
+        for text in part.texts:
+            if text.text is None:
+                without += 1
+            else:
+                count += 1
     also = f", {without} not applicable" if without else ""
     if output.out is not None:
         write_lines(Path(output.out), table_lines(made, output.out))
-        originals = sum(len(p.dataset.examples) for p in made)
         say(f"{originals} originals and {count} degraded texts written to {output.out}{also}")
         say("next: have the column output rated, beside example, variant and level; then dhp analyze LOG")
     if output.freeze is not None:
@@ -172,16 +180,18 @@ def _before_and_after(part: "PerturbedDataset", count: int) -> Iterator[Part]:
     """The first examples, each with its degraded texts."""
     from dhp.report.terminal import before_after
 
-    levels = {v.name: v.level for v in part.variants}  # how a text is compared depends on it
-    texts: dict[str, list[tuple[str, str, str]]] = {}
-    for t in part.texts:
-        edits = f"{t.audit.made} edits" if t.audit and t.audit.made is not None else ""
-        texts.setdefault(t.example, []).append((t.variant, t.text or f"({t.reason})", edits))
+    levels = {variant.name: variant.level for variant in part.variants}
+    copies: dict[str, list[PerturbedText]] = {}
+    for copy in part.texts:
+        copies.setdefault(copy.example, []).append(copy)
     for example in part.dataset.examples[:count]:
         yield from ("", Strong(f"{part.dataset.name} {example.id}"))
         yield Edited("original", [("=", example.output)])
-        for variant, text, edits in texts.get(example.id, []):
-            yield before_after(variant, example.output, text, levels[variant], edits)
+        for copy in copies.get(example.id, []):
+            text = copy.text or f"({copy.reason})"
+            edits = f"{copy.audit.made} edits" if copy.audit and copy.audit.made is not None else ""
+            # The level says how two texts are compared: by letters, by words or by sentences.
+            yield before_after(copy.variant, example.output, text, levels[copy.variant], edits)
 
 
 def _edits(audit: VariantAudit) -> str:
@@ -242,9 +252,12 @@ def audit_shown(parts: "Sequence[PerturbedDataset]") -> list[Part]:
     shown: list[Part] = []
     for part in parts:
         audits = audited(part)
-        forms = [[_table(part, audits, _DROPPED_FIRST[:count])] for count in range(len(_DROPPED_FIRST) + 1)]
+        forms: list[list[Part]] = []  # from all columns to the fewest
+        for count in range(len(_DROPPED_FIRST) + 1):
+            forms.append([_table(part, audits, _DROPPED_FIRST[:count])])
         shown += ["", FirstThatFits(forms)]
-        shown += [f"  {line}" for audit in audits for line in _remarks(audit)]
+        for audit in audits:
+            shown += [f"  {line}" for line in _remarks(audit)]
         if not all(is_content(audit.variant) for audit in audits):
             shown.append("  AUC form: that kind shows by its nature, and is exempt")
         if part.left_out:
@@ -291,4 +304,9 @@ def _remarks(audit: VariantAudit) -> list[str]:
 
 
 def _counted(reasons: Mapping[str, int]) -> str:
-    return "; ".join(f"{count} × {why.partition(';')[0]}" for why, count in reasons.items())
+    """Reasons with how often each was given, without what follows after a semicolon: the remedy."""
+    counted = []
+    for reason, count in reasons.items():
+        what, _, _ = reason.partition(";")
+        counted.append(f"{count} × {what}")
+    return "; ".join(counted)

@@ -1,4 +1,4 @@
-"""Options of protocols, metrics and texts that several commands share."""
+"""Options of protocols and texts that several commands share."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
@@ -74,8 +74,10 @@ class AnswerChanges(Checked):
 
     def values_with(self, more: Mapping[str, object]) -> dict[str, object]:
         """The settings of a protocol that are changed, with `more` of them unless they are None."""
-        answers = {known.name: getattr(self, known.name) for known in fields(AnswerChanges)}
-        changes = {name: value for name, value in {**more, **answers}.items() if value is not None}
+        settings = dict(more)
+        for field in fields(AnswerChanges):
+            settings[field.name] = getattr(self, field.name)
+        changes = {name: value for name, value in settings.items() if value is not None}
         # A protocol has None for what is left to the model; here None leaves it to the protocol.
         for name in ("temperature", "top_p"):
             if changes.get(name) == DEFAULT:
@@ -116,9 +118,12 @@ class ProtocolChanges(AnswerChanges):
 
         known = read_protocol(protocol)
         pointwise = {"steps": self.steps, "reference": self.reference, "persona": self.persona}
-        for name, value in {"name": self.name, **pointwise}.items():
-            if known.pairwise and value is not None:
-                raise InputError(f"`{name}`: is for pointwise protocols, not for '{protocol}'; leave it out")
+        if known.pairwise:
+            for name, value in {"name": self.name, **pointwise}.items():
+                if value is not None:
+                    raise InputError(
+                        f"`{name}`: is for pointwise protocols, not for '{protocol}'; leave it out"
+                    )
         changes = self.values_with({"protocol": self.name, **pointwise})
         return override(known, **changes)
 

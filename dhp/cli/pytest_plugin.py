@@ -53,9 +53,9 @@ def _audited(judge: object, dataset: Any, **options: Any) -> "Results":
     from dhp.runs.conditions import Gate
     from dhp.runs.gate import check_run
 
-    conditions = {field.name: options.pop(field.name) for field in fields(Gate) if field.name in options}
-    known = [*inspect.signature(run).parameters, *(field.name for field in fields(Gate))]
-    check_keywords("judge_audit", options, known)
+    names = [field.name for field in fields(Gate)]
+    check_keywords("judge_audit", options, [*inspect.signature(run).parameters, *names])
+    conditions = {name: options.pop(name) for name in names if name in options}
     # `Gate` refuses to hold without any limit; a test without one asks for all damage.
     limits = ("min_detection", "max_pass", "max_fail", "against", "must_notice")
     if all(conditions.get(limit) in (None, (), [], "") for limit in limits):

@@ -17,11 +17,11 @@ _OF_TABLE = ("details", "csv", "markdown", "latex")
 
 @click.command(
     cls=Command,
-    rules=(
+    rules=[
         exclusive("table", "figures", "out"),
         requires("charts", "figures"),
-        *(requires(f"output.{form}", "table") for form in _OF_TABLE),
-    ),
+        *[requires(f"output.{form}", "table") for form in _OF_TABLE],
+    ],
 )
 @click.argument("run")
 @click.option("--out", metavar="FILE.html", help="File of the report; default: report.html in the run.")
@@ -86,5 +86,5 @@ def _write_figures(folder: str, run: str, charts: str | None) -> None:
     from dhp.runs.reader import read_run
 
     names = [name.strip() for name in charts.split(",")] if charts else []
-    files = write_figures(read_run(run).results, folder, names)
-    say(*(f"written: {path}" for path in files))
+    for path in write_figures(read_run(run).results, folder, names):
+        say(f"written: {path}")

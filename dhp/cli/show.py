@@ -28,7 +28,7 @@ from dhp.perturb.settings import Choice
 from dhp.report.document import Code, Listing, Part
 
 if TYPE_CHECKING:
-    from dhp.core.records import Candidate
+    from dhp.core.records import Candidate, Variant
     from dhp.core.specs import Card, Metric, Task, Weights
 
 
@@ -98,9 +98,15 @@ def _dataset(asked: ShowRequest) -> Iterator[Part]:
 
 def _figures(columns: Mapping[str, object]) -> Iterator[str]:
     """Means of the reference texts, a column for each place that they are from."""
-    yield f"  {'mean per reference text':24} {' '.join(f'{name:>8}' for name in columns)}"
+    heading = f"  {'mean per reference text':24}"
+    for name in columns:
+        heading += f" {name:>8}"
+    yield heading
     for figure in ("characters", "words", "sentences"):
-        yield f"  {figure:24} {' '.join(f'{getattr(each, figure):8.1f}' for each in columns.values())}"
+        row = f"  {figure:24}"
+        for means in columns.values():
+            row += f" {getattr(means, figure):8.1f}"
+        yield row
 
 
 def _about(card: "Card") -> Iterator[str]:
@@ -118,14 +124,20 @@ def _protocol(asked: ShowRequest) -> Iterator[Part]:
     from dhp.judge.factory import request_builder
     from dhp.judge.pairs import ORDERS, OVERALL, Pair
 
+    # The text: by default the first original.
     protocol = asked.changes.changed(asked.name)
     metrics = asked.criteria.chosen(prompted=bool(asked.changes.prompt))
     task, texts = _candidates(asked, metrics)
     example = texts[0].example if asked.example is None else asked.example
-    one_of("example", example, {c.example for c in texts}, "--example")
-    here = [c for c in texts if c.example == example]
-    one_of("variant", asked.variant, [c.variant for c in here], "--variant")
-    shown = [c for c in here if c.variant == asked.variant]
+    by_example: dict[str, dict[str, Candidate]] = {}  # then by variant, of which the original is the first
+    for text in texts:
+        by_example.setdefault(text.example, {})[text.variant] = text
+    one_of("example", example, by_example, "--example")
+    variants = by_example[example]
+    one_of("variant", asked.variant, variants, "--variant")
+    shown = variants[asked.variant]
+
+    # What the protocol says.
     for key, value in protocol.settings(*_APART).items():
         yield f"# {key}: {value}"
     for key, source in (("the paper's", protocol.published), ("ours", protocol.ours)):
@@ -133,13 +145,16 @@ def _protocol(asked: ShowRequest) -> Iterator[Part]:
             yield f"# {key}: {source}"
     if protocol.changed:
         yield f"# changed by options: {', '.join(sorted(protocol.changed))}"
+
+    # What is asked about the text.
     builder = request_builder(protocol, prompt_files=asked.changes.prompt)
     if protocol.pairwise:
         names = [metric if isinstance(metric, str) else metric.name for metric in metrics]
-        both = builder.pair_requests([Pair(here[0], shown[0])], task, names or (OVERALL,))
-        requests = list(both)[:: len(ORDERS)]  # the same in both orders
+        original, *_ = variants.values()
+        both = list(builder.pair_requests([Pair(original, shown)], task, names or (OVERALL,)))
+        requests = both[:: len(ORDERS)]  # one order of each: the other asks the same
     else:
-        requests = [*builder.requests(shown, task)]
+        requests = list(builder.requests([shown], task))
     if protocol.steps == "auto":
         requests = [*builder.steps_requests(task), *requests]
         yield "# the written steps below are replaced by those that the model writes"
@@ -164,9 +179,9 @@ def _candidates(asked: ShowRequest, metrics: "Sequence[str | Metric]") -> "tuple
     first = asked.dataset[:1] or (None if perturbed else ("mini/summeval",))
     choice = with_own_task(first, asked.choice, metrics)
     if asked.variant == ORIGINAL and not perturbed:
-        (shown, *_), _ = found_datasets(first, choice, asked.seed)
-        task = with_metrics(shown.task, metrics)
-        return task, [original_of(example, task) for example in shown.examples]
+        datasets, _ = found_datasets(first, choice, asked.seed)
+        task = with_metrics(datasets[0].task, metrics)
+        return task, [original_of(example, task) for example in datasets[0].examples]
     from dhp.llm.settings import ModelSettings
     from dhp.perturb.builder import build_texts
 
@@ -201,12 +216,18 @@ def judges() -> list[Row]:
 
 def judge_form(name: str) -> str | None:
     """What a judge of that name is; None for a name that has not the form of one."""
-    known = {row[0]: row[1] for row in judges()}
-    providers = {_provider(form): line for form, line in reversed(known.items())}
-    return known.get(name) or providers.get(_provider(name))
+    forms = judges()
+    for form, what in forms:
+        if form == name:
+            return what
+    for form, what in forms:
+        if _provider(form) == _provider(name):
+            return what
+    return None
 
 
 def _provider(name: str) -> str:
+    """What stands before the first slash or colon: `openai` of `openai/x`, `python` of `python:a.py:f`."""
     return re.split("[/:]", name)[0]
 
 
@@ -247,9 +268,12 @@ def perturbers() -> list[Row]:
     known = builtin_perturbers()
     rows: list[Row] = []
     for name in sorted(known, key=lambda name: levels.index(known[name].level)):
+        perturber = known[name]
         damage, sentence = words.get(name, name), sentences.get(name, "")
-        rows.append((name, damage, known[name].level, known[name].method, sentence))
-    return [*rows, *map(_installed, sorted(installed_perturbers()))]
+        rows.append((name, damage, perturber.level, perturber.method, sentence))
+    for name in sorted(installed_perturbers()):
+        rows.append(_installed(name))
+    return rows
 
 
 def _installed(name: str) -> Row:
@@ -267,7 +291,11 @@ def weights() -> list[Row]:
     """The expert weights and where they come from."""
     from dhp.content.catalog import names_of, read_weights
 
-    return [(name, " ".join(read_weights(name).provenance.split())) for name in names_of("weights")]
+    rows: list[Row] = []
+    for name in names_of("weights"):
+        provenance = " ".join(read_weights(name).provenance.split())
+        rows.append((name, provenance))
+    return rows
 
 
 KINDS: Mapping[str, Callable[[], Sequence[Row]]] = {
@@ -352,7 +380,11 @@ def _find(name: str) -> tuple[str, str]:
 
     known = {f"mini/{dataset}": "datasets" for dataset in DATASETS}
     for kind, rows in KINDS.items():
-        known |= {row[0]: kind for row in rows() if "NAME" not in row[0] and kind != "judges"}
+        if kind == "judges":  # known by their forms
+            continue
+        for row in rows():
+            if "NAME" not in row[0]:  # `mini/NAME` stands for several
+                known[row[0]] = kind
     words = {word: perturber for perturber, word in damage_names().items() if perturber in known}
     name = words.get(name, name)
     if name not in known:
@@ -379,7 +411,7 @@ def _perturber(asked: ShowRequest) -> Iterable[Part]:
     yield f"{asked.name} ({damage_names().get(asked.name, perturber.name)}): {sentence}"
     if asked.name in installed_perturbers():
         yield f"  installed: {installed_perturbers()[asked.name].value}, --perturber {asked.name}"
-        yield f"  degrees: {'; '.join(f'{v.name} {dict(v.params)}' for v in perturber.variants)}"
+        yield f"  degrees: {_variants(perturber.variants)}"
     elif perturber.description:
         yield f"  how: {perturber.description}"
     known = perturber.languages
@@ -388,8 +420,12 @@ def _perturber(asked: ShowRequest) -> Iterable[Part]:
     for suite in names_of("suite"):
         use = read_suite(suite).perturbers.get(asked.name)
         if use:
-            variants = (f"{v.name} {dict(v.params)}" for v in use.variants(asked.name))
-            yield f"  suite {suite}: {'; '.join(variants)}"
+            yield f"  suite {suite}: {_variants(use.variants(asked.name))}"
+
+
+def _variants(variants: "Iterable[Variant]") -> str:
+    """Degrees or doses of a perturber with their parameters."""
+    return "; ".join(f"{variant.name} {dict(variant.params)}" for variant in variants)
 
 
 def _judge(asked: ShowRequest) -> Iterable[Part]:
@@ -397,11 +433,13 @@ def _judge(asked: ShowRequest) -> Iterable[Part]:
     from dhp.judge.judges.mock import MockJudge
     from dhp.llm.api import providers
 
-    computed = not asked.name.startswith((PREFIX, *(f"{provider}/" for provider in providers())))
-    judge = find_judge(asked.name) if computed else None
     yield f"{asked.name}: {judge_form(asked.name)}"
+    # A function would have to be imported, and a model needs a server.
+    opened = (PREFIX, *[f"{provider}/" for provider in providers()])
+    judge = None if asked.name.startswith(opened) else find_judge(asked.name)
     if isinstance(judge, MockJudge):
-        yield f"  dials: {', '.join(f'{dial} {value}' for dial, value in asdict(judge.dials).items())}"
+        dials = [f"{dial} {value}" for dial, value in asdict(judge.dials).items()]
+        yield f"  dials: {', '.join(dials)}"
 
 
 def _weights(asked: ShowRequest) -> Iterable[Part]:
