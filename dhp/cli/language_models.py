@@ -29,10 +29,10 @@ def check_filler(settings: "ModelSettings", models: Sequence[str | None], *, dry
     answered = [f"{provider}/" for provider in providers()]
     if settings.filler is not None and settings.filler.calls_functions:
         answered.append(PREFIX)
-    given = [model for model in models if model]
+    named = [model for model in models if model]
     options = stated("settings.filler")
-    if options and not any(model.startswith(tuple(answered)) for model in given):
-        reason = f"{given[0]} asks none" if given else "none is given"
+    if options and not any(model.startswith(tuple(answered)) for model in named):
+        reason = f"{named[0]} asks none" if named else "none is given"
         raise InputError(f"{options[0]}: is for language models, and {reason}; leave it out")
     if dry_run and settings.filler is not None:
         settings.filler.check_dry_run()
