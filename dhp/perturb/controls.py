@@ -88,6 +88,7 @@ def _of_english(text: str, spans: list[Span], known: HarmlessLists) -> Iterator[
 _INDENTS = {"zh": "\u3000\u3000", "ja": "\u3000"}
 """How far the first line of a paragraph may be indented."""
 _EAST_ASIAN = r"[\u3040-\u30ff\u3400-\u9fff]"  # kana and Chinese characters
+# "第 3" and "3 月", with a space; "第3" and "3月", without.
 _SPACED = re.compile(rf"(?<={_EAST_ASIAN}) (?=[A-Za-z\d])|(?<=[A-Za-z\d%]) (?={_EAST_ASIAN})")
 _SCRIPT_CHANGE = re.compile(rf"(?<={_EAST_ASIAN})(?=[A-Za-z\d])|(?<=[A-Za-z\d%])(?={_EAST_ASIAN})")
 

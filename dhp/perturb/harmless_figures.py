@@ -1,7 +1,8 @@
 """Harmless edits of the figures in English texts: numbers, sums of money, dates, hours, scores.
 
-Of each sort there are rules and a pattern `_EVERY_...` of all its places: a text is changed only if the rules
-reach each of them, as one that writes its dates in two ways is worse than the original.
+Of each sort there are rules and a pattern `_EVERY_...` of all its places, e.g. of all dates: a text is
+changed only if the rules reach each of them, as one that writes its dates in two ways is worse than the
+original.
 """
 
 import re

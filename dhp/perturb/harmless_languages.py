@@ -111,7 +111,7 @@ def _either_case(word: str) -> str:
     return f"[{word[0].lower()}{word[0].upper()}]{re.escape(word[1:])}"
 
 
-_KATAKANA = re.compile("[\u30a1-\u30fa]")
+_KATAKANA = re.compile("[\u30a1-\u30fa]")  # "カ"
 
 
 def _written(text: str, pattern: re.Pattern[str], new: str) -> list[Edit]:

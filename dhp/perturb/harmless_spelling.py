@@ -75,7 +75,8 @@ def respelled(
     """
     # `here` has what is written in America, `back` what is written in Britain, with the other spelling.
     back = {british: american for american, british in known.british.items()}
-    in_names = {*known.in_names, *(known.british[word] for word in known.in_names)}
+    in_names = set(known.in_names)
+    in_names.update(known.british[word] for word in known.in_names)
     if not names_show:
         back = {word: new for word, new in back.items() if word not in in_names}
     here = {new: word for word, new in back.items()}

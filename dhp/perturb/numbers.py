@@ -44,6 +44,7 @@ _DAY_OR_HOUR = re.compile(r"\d{1,2}\.\d{1,2}(?:\.(?= ?[a-zäöü,;)])| ?Uhr\b)")
 _SEASON = re.compile(r"(?<!\d)\d{4}[-–/]\d{2}(?!\d)")
 """Two years, as in "2018-19"."""
 _LONGEST_SEASON = 7
+"""Characters of one."""
 
 
 def _is_joined(text: str, number: re.Match[str]) -> bool:

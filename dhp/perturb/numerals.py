@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 _MOST = 999
+"""The last number in figures: longer lists are numbered in no text."""
 
 
 def _roman() -> Iterator[str]:

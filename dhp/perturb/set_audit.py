@@ -1,4 +1,9 @@
-"""Audits of perturbation sets: statistics and outliers."""
+"""Audits of perturbation sets: statistics and outliers.
+
+`audited` goes through the variants. Of each it puts texts beside their originals (`_Case`), adds up what was
+done to them, and names the texts to look at (`_findings`): unchanged, half done, far from the others, said of
+two examples. Of kinds of content `shortcut` tells whether copies show without reading.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -192,18 +197,28 @@ def _far(cases: Sequence[_Case]) -> Iterator[tuple[str, str]]:
     """The cases far from the others in similarity or length change, the farthest first."""
     if len(cases) < _FEW:
         return
-    remarks = []
-    # (figure, its values, how one is written, its unit, the least MAD)
-    for figure, values, form, unit, same in (
-        ("similarity", [c.audit.similarity for c in cases], ".2f", "", _SAME_SIMILARITY),
-        ("length change", [c.length_change for c in cases], "+.0f", " %", _SAME_LENGTH),
-    ):
-        middle = median(values)
-        deviation = max(median(abs(v - middle) for v in values), same)
-        for case, value in zip(cases, values, strict=True):
-            # 0.6745 MADs are one standard deviation of a normal distribution.
-            score = 0.6745 * abs(value - middle) / deviation
-            if score > FAR:
-                why = f"{figure} {value:{form}}{unit}, the median is {middle:{form}}{unit}"
-                remarks.append((-score, case.example, why))
-    yield from ((example, why) for _, example, why in sorted(remarks, key=lambda entry: entry[0]))
+    remarks = list[tuple[float, str, str]]()  # (how far, example, why)
+    similarities = [c.audit.similarity for c in cases]
+    middle = median(similarities)
+    for case, score in zip(cases, _robust_scores(similarities, _SAME_SIMILARITY), strict=True):
+        if score > FAR:
+            why = f"similarity {case.audit.similarity:.2f}, the median is {middle:.2f}"
+            remarks.append((score, case.example, why))
+    changes = [c.length_change for c in cases]
+    middle = median(changes)
+    for case, score in zip(cases, _robust_scores(changes, _SAME_LENGTH), strict=True):
+        if score > FAR:
+            why = f"length change {case.length_change:+.0f} %, the median is {middle:+.0f} %"
+            remarks.append((score, case.example, why))
+    remarks.sort(key=lambda remark: -remark[0])
+    for _, example, why in remarks:
+        yield example, why
+
+
+def _robust_scores(values: Sequence[float], least: float) -> list[float]:
+    """The robust z-score of each value: how far it is from the median, with a MAD of at least `least`."""
+    middle = median(values)
+    distances = [abs(value - middle) for value in values]
+    deviation = max(median(distances), least)
+    # 0.6745 MADs are one standard deviation of a normal distribution.
+    return [0.6745 * distance / deviation for distance in distances]

@@ -87,7 +87,7 @@ def _fault(t: PerturbedText, variant: Variant, output: str) -> str | None:
 
 SCHEMA = "dhp.frozen/1"
 CARD = "card.json"
-_LONGEST = 100  # characters of a file name; file systems allow 255 bytes
+_LONGEST = 100  # characters of a file name: chosen; file systems allow 255 bytes
 
 
 # What stands in the files: the card, and the lines of the originals and of the variants.

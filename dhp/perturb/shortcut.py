@@ -11,16 +11,17 @@ from dataclasses import dataclass
 from typing import Any
 
 LEAST = 40
-"""Pairs below which nothing is said."""
+"""Pairs below which nothing is said: chosen."""
 MOST = 150
-"""Pairs of which so many are looked at."""
+"""Pairs that are looked at, at most: chosen, as more take longer."""
 SHOWS = 0.65
-"""AUC above which a kind of content is to be read by a person."""
+"""AUC above which a kind of content is to be read by a person: chosen."""
 _FOLDS = 5
+"""Parts of the pairs, each of which is asked about once: a usual number."""
 _LONGEST = 3  # characters of an n-gram
 _FEATURES = 15_000  # n-grams that are looked at, the most frequent ones
 _PENALTY = 0.1
-"""Weight of the squared coefficients against the summed loss."""
+"""Weight of the squared coefficients against the summed loss: chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,9 @@ def shortcut(
 
     n = min(len(originals), MOST)
     of_pairs = [str(i) for i in range(n)] if clusters is None else clusters[:n]
-    position = {cluster: i for i, cluster in enumerate(dict.fromkeys(of_pairs))}
+    position = dict[str, int]()  # cluster -> its place among all, by which it gets its fold
+    for cluster in of_pairs:
+        position.setdefault(cluster, len(position))
     if n < LEAST or len(position) < _FOLDS:
         return None
 
@@ -104,7 +107,8 @@ def _features(known: Sequence[Counter[str]], texts: Sequence[Counter[str]]) -> A
             if gram in columns:
                 indices.append(columns[gram])
                 row.append((1 + np.log(count)) * rarity[gram])
-        length = float(np.sqrt(sum(value * value for value in row))) or 1.0
+        square = sum(value * value for value in row)
+        length = float(np.sqrt(square)) or 1.0  # a text without any has a row of zeros
         values += [value / length for value in row]
         starts.append(len(indices))
     return csr_matrix((values, indices, starts), shape=(len(texts), max(len(columns), 1)))

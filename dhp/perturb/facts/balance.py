@@ -7,6 +7,8 @@ edit would be the first of its kind, as one edit of a text is the mildest dose.
 
 A flow is a pair of what goes and what comes. Each has a chance; `_expected` says how often it then happens
 in the table, and `_balanced` lowers the chances of flows that are stronger than their opposites, in rounds.
+
+Bounds without another source were chosen; docs/degraded-texts.md says how far each kind reaches with them.
 """
 
 from collections import Counter

@@ -2,6 +2,8 @@
 
 A change is one fact, with all edits that it takes: a name is wrong wherever it stands. The changes come in
 random order; those of a smaller dose are the first of a larger one.
+
+Bounds without another source were chosen; docs/degraded-texts.md says how far each kind reaches with them.
 """
 
 import re
@@ -64,7 +66,8 @@ def exchanged_names(text: FactText, table: FactTable, rng: Random) -> Sequence[C
     """
     names, changes, used = table.names, list[Change](), set[str]()
     stated = [name for name in distinct(names.of(text.prose)) if text.states_name(name)]
-    left = shuffled((name for name in stated if names.kind(name)), rng)
+    of_a_kind = [name for name in stated if names.kind(name)]
+    left = shuffled(of_a_kind, rng)
 
     def other_of(old: str, candidates: Iterable[str]) -> list[str]:
         kind = names.kind(old)
@@ -130,7 +133,8 @@ def _belong(evidence: str, one: str, other: str) -> bool:
 
 def _stand_apart(text: str, one: str, other: str) -> bool:
     """Whether a sentence holds only one of both: "A and B left" says the same when they are exchanged."""
-    return any((one in part) != (other in part) for part in re.split(r"(?<=[.!?。！？])\s*", text))
+    sentences = re.split(r"(?<=[.!?。！？])\s*", text)
+    return any((one in sentence) != (other in sentence) for sentence in sentences)
 
 
 _FEW = 2

@@ -1,4 +1,7 @@
-"""What the texts of a table hold: by this a wrong fact is chosen that does not stand out among them."""
+"""What the texts of a table hold: by this a wrong fact is chosen that does not stand out among them.
+
+Bounds without another source were chosen; docs/degraded-texts.md says how far each kind reaches with them.
+"""
 
 import functools
 from collections.abc import Sequence

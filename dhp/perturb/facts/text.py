@@ -1,4 +1,7 @@
-"""One text: its words that state facts, and what stands beside it, with which it must agree."""
+"""One text: its words that state facts, and what stands beside it, with which it must agree.
+
+Bounds without another source were chosen; docs/degraded-texts.md says how far each kind reaches with them.
+"""
 
 import functools
 import re

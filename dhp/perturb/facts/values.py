@@ -2,6 +2,8 @@
 
 `shape` is what both numbers have in common, `Meaning` what stands beside the number, `_Range` the values that
 both allow. `other_number` draws one of the numbers of the table that are in the range, or computes one.
+
+Bounds without another source were chosen; docs/degraded-texts.md says how far each kind reaches with them.
 """
 
 import functools

@@ -69,7 +69,7 @@ one."""
 _ENDING = 2
 """Letters that an ending has at most beside a doubled one, as in `Bus`, `Busses`."""
 _LONGEST = 2.5
-"""Letters of the longer one to each that they have in common, as of `appris` and `apprendre`."""
+"""Letters of the longer one to each that they have in common, e.g. of `appris` and `apprendre`."""
 _LETTERS_OF_A_SLIP = 2
 """Letters in which a misspelt name differs at most; one in a name of `_SHORT` letters."""
 SHORT_WORD = 4

@@ -397,7 +397,7 @@ def perturbing_estimates(
 ) -> list[Estimate]:
     """What asking the perturb model for the texts of `parts` would take.
 
-    The parts are those of a dry build; an answer is reckoned for each text that is not stored.
+    The parts are those of a dry build; each text that is not stored counts as an answer.
     """
     if choice.perturb_model is None:
         return []

@@ -70,13 +70,14 @@ def reordering(
 
 
 _PAIR = 2
+"""Sentences that change places in the minor degree."""
 # Words that begin a sentence which goes on from the one before; connectives of one word are in a list.
 _LINK = re.compile(
     r"(?:for (?:example|instance)|as a (?:result|consequence)|in (?:addition|contrast|fact|other words|turn)|"
     r"on the (?:other hand|contrary)|after (?:that|this)|because of (?:this|that)|by contrast|finally)\b",
     re.I,
 )
-_BULLET = re.compile(r"[ \t]*[-*+•‣▪●○◦·–—]\s")
+_BULLET = re.compile(r"[ \t]*[-*+•‣▪●○◦·–—]\s")  # "- "
 _FULL_NAME = re.compile(r"\b[A-Z]\w+ ([A-Z]\w+)")  # the surname of "John Arnold"
 _INTRODUCED = re.compile(r"\b[Aa]n? ([a-z]{3,})")  # "a car"
 _KNOWN = re.compile(r"\b[Tt]he ([a-z]{3,})")  # "the car"
@@ -89,14 +90,19 @@ def _near_pairs(text: str, spans: Sequence[tuple[int, int]]) -> Sequence[int]:
     Nothing stands between the two; both begin items of a list of one depth, or none does; in English the
     second one points back; and they are no items, whose order may be any.
     """
-    near: Sequence[int] = range(len(spans) - 1)
-    beside = [i for i in near if not any(map(str.isalnum, text[spans[i][1] : spans[i + 1][0]]))]
-    near = beside or near
+    sentences = [text[start:end] for start, end in spans]
     depths = [_depth(text, start) for start, _ in spans]
+
+    def are_beside(i: int) -> bool:
+        return not any(map(str.isalnum, text[spans[i][1] : spans[i + 1][0]]))
+
+    # Each condition counts only if some pair meets it and all conditions before.
+    near: Sequence[int] = range(len(spans) - 1)
+    near = [i for i in near if are_beside(i)] or near
     near = [i for i in near if depths[i] == depths[i + 1]] or near
-    sentences = [text[slice(*span)] for span in spans]
     pointing = [i for i in near if _points_back(sentences[i + 1])]
-    pointing = pointing or [i for i in near if _speaks_of(sentences[i + 1], sentences[i])]
+    if not pointing:
+        pointing = [i for i in near if _speaks_of(sentences[i + 1], sentences[i])]
     return pointing or [i for i in near if depths[i] is None] or near
 
 
@@ -198,9 +204,11 @@ def sentence_insertion(
 
     Each is of another example. Those of a smaller dose, and their positions, are among those of a larger one.
     """
-    sentences = _plain(text, sentence_spans(text, language))
-    ends = [end for _, end in _whole(text, language) or sentence_spans(text, language)]
-    asked, added = asked_edits(k, share, len(ends)), list[tuple[int, str]]()
+    every = sentence_spans(text, language)
+    sentences = _plain(text, every)
+    ends = [end for _, end in _whole(text, language) or every]
+    asked = asked_edits(k, share, len(ends))
+    added = list[tuple[int, str]]()  # (where, what)
     for other in drawn_at_once(others, rng) if ends else []:
         if len(added) == asked:
             break
@@ -209,11 +217,12 @@ def sentence_insertion(
         position, which = ends[int(rng.random() * len(ends))], rng.random()
         known = sorted(_plain(other.output, _whole(other.output, language)) - sentences)
         if known:
-            added.append((position, known[int(which * len(known))]))
-            sentences.add(added[-1][1])
+            sentence = known[int(which * len(known))]
+            added.append((position, sentence))
+            sentences.add(sentence)
     if not added:
         raise NotApplicable("no other example with another sentence")
-    edits = [insertion(text, position, sentence) for position, sentence in added]
+    edits = [insertion(text, *one) for one in added]
     return Edited(applied(text, edits)[0], asked, len(added))
 
 
