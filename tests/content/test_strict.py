@@ -66,7 +66,7 @@ FAULTY_SUITES = [
         SUITE.replace("params: {k: 1}", "params: {k: 1}, degrees: {minor: {k: 1}}"),
         "degrees: ",
     ),
-    (SUITE.replace("random_typos", "original"), "'original'"),
+    (SUITE.replace("random_typos", "original"), "'original' names the undamaged text"),
     (f"suite: x\ntask: {'9' * 5000}\n", "not YAML"),
 ]
 FAULTY_WEIGHTS = [

@@ -124,7 +124,7 @@ def test_a_few_human_scores_in_the_sheet_correct_the_mean_of_the_judge(dhp: Run)
         (["--field", "score=gtp"], "column 'gtp' is missing; did you mean 'gpt'"),
         (["--field", "jugde=gpt"], "unknown field 'jugde'; did you mean 'judge'?"),
         (["--field", "score=gpt", "--field", "human=anna,bob"], "column 'bob' is missing"),
-        (["--field", "score=gpt"], "name their column: --field human=COLUMN"),
+        (["--field", "score=gpt"], "--human: is missing; give a table of human scores, or NAME=FILE of"),
     ],
 )
 def test_what_is_wrong_is_one_line(dhp: Run, options: list[str], message: str) -> None:
