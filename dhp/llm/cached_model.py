@@ -15,10 +15,9 @@ import logging
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from statistics import median
 
 from dhp.core.errors import InputError, StoppedEarly, Waiting, quoted
@@ -256,21 +255,30 @@ class CachedModel:
 
     def _ask_unclaimed(self, requests: Iterable[Request], asking: "_Asking") -> Iterator[Answer]:
         """First what is stored, then what no other command is asking."""
-        requests = iter(requests)
-        # One transaction of claims for a block; small enough that the engine does not wait for one.
-        size = max(1, self.context.rate_limits.concurrency // 4)
-        blocks = iter(lambda: list(islice(requests, size)), [])
-        looked_up = (self._look_up(block, asking) for block in blocks)
-        for stored, pending in looked_up:
+        blocks = self._looked_up(requests, asking)
+        for stored, pending in blocks:
             yield from stored
             if not pending:
                 continue  # a finished run opens no connection
             # The first block with something to ask: whoever asks takes it and all that follow.
             filler = self.context.filler
             ask = self._ask_model if filler is None else partial(self._ask_by, filler.answer)
-            yield from ask(chain([([], pending)], looked_up), asking)
+            yield from ask(chain([([], pending)], blocks), asking)
 
-    def _look_up(self, block: Sequence[Request], asking: "_Asking") -> tuple[list[Answer], list[Request]]:
+    def _looked_up(self, requests: Iterable[Request], asking: "_Asking") -> Iterator["Block"]:
+        """Requests looked up some at a time, as they are taken."""
+        # One transaction of claims for a block; small enough that the engine does not wait for one.
+        size = max(1, self.context.rate_limits.concurrency // 4)
+        block: list[Request] = []
+        for request in requests:
+            block.append(request)
+            if len(block) == size:
+                yield self._look_up(block, asking)
+                block = []
+        if block:
+            yield self._look_up(block, asking)
+
+    def _look_up(self, block: Sequence[Request], asking: "_Asking") -> "Block":
         """The answers that are stored, and the requests for the rest that are claimed now, each once."""
         stored: list[Answer] = []
         unclaimed: dict[tuple[bytes, ...], Request] = {}
@@ -305,7 +313,7 @@ class CachedModel:
             return []
         return [self._answer(request, cached, left.keys, outcomes) for request, cached in waiting]
 
-    def _ask_server(self, client: Client, blocks: "Blocks", asking: "_Asking") -> Iterator[Answer]:
+    def _ask_server(self, client: Client, blocks: Iterable["Block"], asking: "_Asking") -> Iterator[Answer]:
         """Pending requests by the engine, and between them what is stored."""
         engine = self._made_engine(client)
         engine.holds = asking.claims.holds
@@ -330,7 +338,7 @@ class CachedModel:
             while calls.pending:
                 yield from answers(calls.wait())
 
-    def _ask_model(self, blocks: "Blocks", asking: "_Asking") -> Iterator[Answer]:
+    def _ask_model(self, blocks: Iterable["Block"], asking: "_Asking") -> Iterator[Answer]:
         """Pending requests by the engine, or by the model itself if it is in this process."""
         if isinstance(self.model, Client):
             return self._ask_server(self.model, blocks, asking)
@@ -340,7 +348,7 @@ class CachedModel:
     def _ask_by(
         self,
         answer: Callable[[Target, Iterable[Request]], Iterator[Answer]],
-        blocks: "Blocks",
+        blocks: Iterable["Block"],
         asking: "_Asking",
     ) -> Iterator[Answer]:
         """Pending requests by what answers as a filler does, and between them what is stored."""
@@ -348,8 +356,7 @@ class CachedModel:
         left_over: list[Request] = []
         target = Target(self.model, self.run, self._keep, self.on_wait)
         came = answer(target, self._fitting(blocks, asking, known))
-        with ExitStack() as stack:
-            stack.callback(getattr(came, "close", lambda: None))  # an exception may keep it from ending
+        try:
             for left, outcomes in came:
                 if len(outcomes) < len(left.samples):
                     yield from self._answered_in_part(left, outcomes, asking, left_over)
@@ -357,11 +364,17 @@ class CachedModel:
                     yield from self._answers(left, outcomes, asking)
                 yield from known
                 known.clear()
+        finally:  # an exception may keep it from ending by itself; a list, say, has nothing to close
+            close = getattr(came, "close", None)
+            if close is not None:
+                close()
         yield from known
         if left_over:
             yield from self._ask_model([([], left_over)], asking)
 
-    def _fitting(self, blocks: "Blocks", asking: "_Asking", known: list[Answer]) -> Iterator[Request]:
+    def _fitting(
+        self, blocks: Iterable["Block"], asking: "_Asking", known: list[Answer]
+    ) -> Iterator[Request]:
         """The pending requests that fit a model in this process; `known` takes the other answers."""
         model = None if isinstance(self.model, Client) else self.model  # `isinstance` of a protocol is slow
         for stored, pending in blocks:
@@ -413,8 +426,8 @@ class CachedModel:
         return self._engine
 
 
-Blocks = Iterable[tuple[list[Answer], list[Request]]]
-"""Answers that are stored, and requests that are pending, some at a time."""
+Block = tuple[list[Answer], list[Request]]
+"""Of some requests the answers that are stored, and those that are pending."""
 
 
 @dataclass(slots=True)

@@ -6,7 +6,6 @@ the model in this process, and `filled` repeats the work while a filler answers 
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -196,8 +195,11 @@ class ModelSettings(Checked):
         filler = self.filler.open(context)
         context = replace(context, filler=filler)
         while True:
-            with suppress(Waiting):  # raised by work that needs the answers of this round to go on
+            try:
                 result = work(context)
+            except Waiting:  # it needs the answers of this round to go on
+                pass
+            else:
                 filler.end()
                 return result
             filler.fill()

@@ -407,9 +407,12 @@ def _stored(row: tuple[Any, ...]) -> tuple[Reply, str] | None:
         return None
     text, finish, prompt_tokens, completion_tokens, calls, positions, run = checked[4:]
     # SQLite stores any type in any column. Rows of version 1 have no checksum that would show it.
-    counts, texts = (prompt_tokens, completion_tokens, calls), (text, finish, run)
-    if not all(isinstance(n, int) for n in counts) or not all(isinstance(t, str) for t in texts):
-        return None
+    for count in (prompt_tokens, completion_tokens, calls):
+        if not isinstance(count, int):
+            return None
+    for each in (text, finish, run):
+        if not isinstance(each, str):
+            return None
     try:
         read = None if positions is None else _positions(positions)
     except (ValueError, TypeError, RecursionError):
@@ -422,11 +425,14 @@ def _positions(text: str) -> tuple[Position, ...]:
     """Log-probabilities as `_row` wrote them; raises `ValueError` or `TypeError` for anything else."""
     positions = []
     for chosen, alternatives in json.loads(text):
-        tops = tuple((token, float(logprob)) for token, logprob in alternatives)
-        tokens = [chosen, *(token for token, _ in tops)]
-        if not all(isinstance(token, str) for token in tokens):
+        if not isinstance(chosen, str):
             raise TypeError("a token is no text")
-        positions.append(Position(chosen, tops))
+        tops = []
+        for token, logprob in alternatives:
+            if not isinstance(token, str):
+                raise TypeError("a token is no text")
+            tops.append((token, float(logprob)))
+        positions.append(Position(chosen, tuple(tops)))
     return tuple(positions)
 
 

@@ -37,7 +37,8 @@ def stored_model(store: Store, model: str | None = None) -> StoredModel:
     if not models:
         raise InputError(f"{store.path}: holds no replies")
 
-    names, fitting = [], []
+    names: list[str] = []
+    fitting: list[tuple[str, str]] = []
     for name, endpoint in models:
         whole = f"{name} at {endpoint}"  # by which one of several servers is chosen
         names.append(whole if name == model else name)
