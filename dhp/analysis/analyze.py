@@ -1,14 +1,13 @@
 """Analysis of a table of ratings: detection, discernment, doses, use of the scales.
 
 `analyze_ratings` is the way of one judge on one dataset: kinds of damage are tested (`analysis.kinds`),
-then controls and attacks beside them, then averages, curves of doses, the user's mark and the style of the
-scores. `analyze` does the same for each part of a ratings table.
+then controls and attacks beside them, then averages, curves of doses (`analysis.doses`), the user's mark and
+the style of the scores (`analysis.scale_use`). `analyze` does the same for each part of a ratings table.
 """
 
 import datetime as dt
-import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ import numpy as np
 
 from dhp.analysis.certainty import asking_of, certainty_of
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
+from dhp.analysis.doses import dose_responses
 from dhp.analysis.kinds import failure_warnings, judged_kinds, judged_probes, rated_variants
 from dhp.analysis.mark_sweep import mark_sweep
 from dhp.analysis.marks import PassMark, marks_in_words
@@ -24,15 +24,8 @@ from dhp.analysis.merged_ratings import ratings_of_file
 from dhp.analysis.passing import AtMark, pass_shares
 from dhp.analysis.ratings import RatingsArray, without_score
 from dhp.analysis.reasons import reasons_of
-from dhp.analysis.results import (
-    DoseResponse,
-    DoseThreshold,
-    ResponseStyle,
-    Result,
-    Results,
-    RunDetection,
-    VariantResult,
-)
+from dhp.analysis.results import DoseResponse, Result, Results, RunDetection, VariantResult
+from dhp.analysis.scale_use import halo, response_styles
 from dhp.analysis.split_ratings import split_ratings
 from dhp.content.catalog import read_suite, read_task
 from dhp.core.errors import InputError, listed
@@ -41,149 +34,29 @@ from dhp.core.own_table import RatingsForm
 from dhp.core.rating_forms import FLIP, VERDICT, is_pairwise
 from dhp.core.ratings_table import place_of
 from dhp.core.records import IDENTITY, ORIGINAL, PROBES, Variant, methods, parse_variant
-from dhp.core.seeding import key_digest, text_hash
+from dhp.core.seeding import text_hash
 from dhp.core.shown import alike_but_numbers
 from dhp.core.signature import Signature
 from dhp.core.specs import ANY_TASK, Scale, Suite
-from dhp.stats.arrays import Floats
 from dhp.stats.detection import FEWEST_PAIRS
 from dhp.stats.discernment import level_average, minimum
-from dhp.stats.few_doses import few_doses
-from dhp.stats.metric_relations import correlations
-from dhp.stats.psychometric import curve, psychometric
 from dhp.stats.repeated_answers import sample_consistency
-from dhp.stats.spread import spread, style_names
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-SIDES = ("originals", "degraded")
-
-
-def response_styles(
-    ratings: RatingsArray, variants: Sequence[str], scales: Mapping[str, Scale] | None
-) -> dict[str, ResponseStyle]:
-    """Metric -> distribution of the mean scores of originals and of degraded texts, and what it is called."""
-    styles = {}
-    originals, degraded = (_scores(ratings, each) for each in (None, variants))
-    for m, metric in enumerate(ratings.metrics):
-        good, bad = spread(originals[:, m]), spread(degraded[:, m])
-        if good is None or bad is None:
-            continue
-        scale = (scales or {}).get(metric)
-        words = None if scale is None else style_names(good, bad, scale.min, scale.max)
-        styles[metric] = ResponseStyle(good, bad, words)
-    return styles
-
-
-def halo(ratings: RatingsArray, variants: Sequence[str]) -> dict[str, dict[str, dict[str, float | None]]]:
-    """Side -> metric -> metric -> Spearman's correlation of their scores over texts.
-
-    Metrics that always move together say one thing several times. None if a metric is constant or fewer
-    than three texts have both; empty for a single metric.
-    """
-    if len(ratings.metrics) < 2:
-        return {}
-    sides = zip(SIDES, (None, variants), strict=True)
-    return {
-        side: _named(correlations(_scores(ratings, each), "spearman"), ratings.metrics)
-        for side, each in sides
-    }
-
-
-def _scores(ratings: RatingsArray, variants: Sequence[str] | None) -> Floats:
-    """Mean scores of the originals, or of these variants, shape (texts, metrics)."""
-    rated = [v for v in variants or () if v in ratings.variants]
-    places = [0] if variants is None else [1 + ratings.variants.index(v) for v in rated]
-    return np.moveaxis(ratings.means[places], 1, 2).reshape(-1, len(ratings.metrics))
-
-
-def _named(table: Floats, names: Sequence[str]) -> dict[str, dict[str, float | None]]:
-    named: dict[str, dict[str, float | None]] = {}
-    for one, row in zip(names, table, strict=True):
-        finite = [float(value) if np.isfinite(value) else None for value in row]
-        named[one] = dict(zip(names, finite, strict=True))
-    return named
-
-
-_FEWEST_DOSES = 2
-_SPARSE = 0.5
-"""Share of the texts in all doses that were rated, below which a bootstrap over examples is too narrow."""
-
-
-def dose_responses(
-    ratings: RatingsArray,
-    variants: Iterable[str],
-    edits: Sequence[str],
-    characters: int | None,
-) -> tuple[DoseResponse, ...]:
-    """One for each perturber of which two doses or more were rated, by a psychometric curve.
-
-    Damaged copies are compared with the harmlessly edited ones, `edits`, if these were rated, else with
-    the originals, so that the curve starts at 50 %. Intervals are by bootstrap, seeded by the ratings; if
-    most examples have few of the doses, by a posterior over curves. `characters` is the median length
-    of the originals.
-    """
-    doses: dict[str, list[int]] = {}
-    for name in variants:
-        perturber, _, dose = parse_variant(name)
-        if dose is not None and name in ratings.variants:
-            doses.setdefault(perturber, []).append(dose)
-    return tuple(
-        _dose_response(ratings, perturber, sorted(own_doses), edits, characters)
-        for perturber, own_doses in doses.items()
-        if len(own_doses) >= _FEWEST_DOSES
-    )
-
-
-def fitted_detection(response: DoseResponse, doses: Sequence[float]) -> list[float] | None:
-    """Detection at these doses, above 0, by the fitted psychometric curve; None if no T75 was found."""
-    if response.t75 is None or not response.t75.value or response.power is None or response.lapse is None:
-        return None
-    return [float(d) for d in curve(doses, response.t75.value, response.power, response.lapse)]
-
-
-def _dose_response(
-    ratings: RatingsArray,
-    perturber: str,
-    doses: list[int],
-    edits: Sequence[str],
-    characters: int | None,
-) -> DoseResponse:
-    names = [f"{perturber}.k{k}" for k in doses]
-    differences = ratings.difference_table(names, ratings.metrics)
-    for edit in edits:
-        # A text that no harmless edit applies to is its own harmless copy.
-        copies = ratings.difference_table(names, ratings.metrics, of=edit)
-        differences = np.where(np.isnan(copies), differences, copies)
-    if (~np.isnan(differences).all(axis=2)).mean() < _SPARSE:
-        fitted = few_doses(doses, differences, ratings.clusters)
-    else:
-        rng = np.random.default_rng(int.from_bytes(key_digest(ratings.digest, perturber)))
-        fitted = psychometric(doses, differences, rng, clusters=ratings.clusters)
-    return DoseResponse(
-        perturber,
-        tuple(doses),
-        detection=tuple(map(_finite, fitted.detection)),
-        power=_finite(fitted.power),
-        lapse=_finite(fitted.lapse),
-        t75=_t75(fitted.fitted),
-        characters=characters,
-    )
-
-
-def _t75(t75: tuple[float, float, float]) -> DoseThreshold | None:
-    return None if math.isnan(t75[0]) else DoseThreshold(*map(_finite, t75))
-
-
-def _finite(value: float) -> float | None:
-    """The value, or None for NaN (undefined) and infinity (never)."""
-    return float(value) if math.isfinite(value) else None
-
-
 _MANY_MISSING = 0.05
+"""Share of the ratings without a score above which a result warns of them; chosen."""
 _REASONS_KEPT = 5
+"""Reasons of failures that a result keeps, the most frequent ones; chosen."""
+_MANY_FLIPS = 0.2
+"""Share of the verdicts of comparisons that follow the order of the texts, above which a result warns;
+chosen."""
+_ACCEPTED_MARKS: tuple[PassMark, ...] = ("true", {"": "true"})
+"""The mark of yes-or-no judgements, as Python and the command line take it; it needs not be asked for."""
+_EVEN = 0.5
+"""That mark among the scores, each of which says how sure the verdict is that the text is good."""
 
 
 @near_keywords
@@ -227,20 +100,19 @@ def analyze(
         a metric that its task does not have and a score off that metric's scale.
     """
     read = read_suite(suite) if isinstance(suite, str) else suite
-    task = read_task(read.task) if read and read.task != ANY_TASK else None
-    scales = {m.name: m.scale for m in task.metrics} if task else None
+    scales = None
+    if read is not None and read.task != ANY_TASK:
+        scales = {metric.name: metric.scale for metric in read_task(read.task).metrics}
     if isinstance(frame, str | Path):
+        name = Path(frame).name
         parts = ratings_of_file(Path(frame), scales, form)
     else:
+        name = "ratings"
         parts = list(split_ratings(form.applied(frame, place_of(frame)), scales))
-    name = Path(frame).name if isinstance(frame, str | Path) else "ratings"
-    parts = [part if "dataset" in part.columns else replace(part, dataset=name) for part in parts]
-    return Results([_analyzed(ratings, read, analysis, scales) for ratings in parts], parts)
-
-
-_EVEN = 0.5
-_ACCEPTED_MARKS: tuple[PassMark, ...] = ("true", {"": "true"})
-"""The mark of yes-or-no judgements, as Python and the command line take it; it needs not be asked for."""
+    rated: list[RatingsArray] = []
+    for part in parts:
+        rated.append(part if "dataset" in part.columns else replace(part, dataset=name))
+    return Results([_analyzed(part, read, analysis, scales) for part in rated], rated)
 
 
 def _analyzed(
@@ -254,10 +126,10 @@ def _analyzed(
         raise InputError(f"{ratings.place}: no rows of any variant besides '{ORIGINAL}'")
     rated, left_out, levels = rated_variants(ratings, suite)
     task = suite.task if suite and suite.task != ANY_TASK else None
-    perturbers = {v.perturber for v in rated if v.level not in PROBES}
+    perturbers = {variant.perturber for variant in rated if variant.level not in PROBES}
     known = read_task(task).metrics if task else ()
     if VERDICT in ratings.columns and analysis.pass_mark in (None, *_ACCEPTED_MARKS):
-        # A verdict is its own mark: its score is how sure it is that the text is good.
+        # A verdict is its own mark. It is counted among the scores, and shown as the word.
         config = replace(analysis, pass_mark=_EVEN).resolve(task, perturbers, ratings.metrics, known)
         config = replace(config, pass_mark=_ACCEPTED_MARKS[0])
     else:
@@ -272,17 +144,16 @@ def _analyzed(
     return of_comparisons(result) if compared else result
 
 
-_MANY_FLIPS = 0.2
-
-
 def of_comparisons(result: Result) -> Result:
     """The result without the style of its scores, which only say who won.
 
     With a warning if many verdicts follow the order.
     """
-    flips, of = result.rules.get(FLIP, 0), sum(result.rules.values())
-    warning = f"{flips / (of or 1):.0%} of the verdicts follow the order in which the texts are shown"
-    warnings = (*result.warnings, warning) if flips > _MANY_FLIPS * of else result.warnings
+    warnings = result.warnings
+    flips, verdicts = result.rules.get(FLIP, 0), sum(result.rules.values())
+    if flips > _MANY_FLIPS * verdicts:
+        share = flips / verdicts
+        warnings += (f"{share:.0%} of the verdicts follow the order in which the texts are shown",)
     return replace(result, styles={}, halo={}, warnings=warnings)
 
 
@@ -318,12 +189,14 @@ def analyze_ratings(
     `variants` are all, rated or not; `scales` and `characters`, the median length of the originals, are given
     if they are known.
     """
-    # The paper leaves pairs out of which a side was not read.
+    # The paper leaves a pair out if one of its texts was not read.
     counted = ratings.of_pairs_read() if config.statistics == "paper" else ratings
-    rows, controls, attacks, curves, of_run = _all_tested(counted, variants, config, characters)
-    rows, at_mark = _at_mark(ratings, rows, config, scales or {})
-    dosed = {response.perturber for response in curves}
+    tested = _all_tested(counted, variants, config, characters)
+    rows, at_mark = _at_mark(ratings, tested.damage, config, scales or {})
+    dosed = {response.perturber for response in tested.curves}
     averaged = [row for row in rows if parse_variant(row.variant).perturber not in dosed]
+    damaged = [row.variant for row in rows]
+    best_metrics = {row.variant: row.best_metric for row in rows}
     return Result(
         signature=str(signature),
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
@@ -337,41 +210,50 @@ def analyze_ratings(
         levels=levels,
         **averages(averaged),
         variants=tuple(rows),
-        controls=tuple(controls),
-        attacks=tuple(attacks),
-        curves=curves,
+        controls=tuple(tested.controls),
+        attacks=tuple(tested.attacks),
+        curves=tested.curves,
         left_out=tuple(left_out),
         ratings=ratings.counts,
         unscored=ratings.unscored,
-        repeats={m: asdict(sample_consistency(x)) for m, x in ratings.samples.items() if x.size},
-        scales={m: (s.min, s.max) for m, s in (scales or {}).items() if m in ratings.metrics},
-        styles=response_styles(ratings, [row.variant for row in rows], scales),
-        halo=halo(ratings, [row.variant for row in rows]),
+        repeats=_repeats(ratings),
+        scales=_ends_of_scales(ratings, scales or {}),
+        styles=response_styles(ratings, damaged, scales),
+        halo=halo(ratings, damaged),
         failures=dict(islice(alike_but_numbers(ratings.failures).items(), _REASONS_KEPT)),
         rules=ratings.rules,
         missing_mass=ratings.missing_mass,
         usage=dict(usage),
         cost=cost,
         warnings=(*failure_warnings(ratings, rows), *notes, *_warnings(ratings, counted, config, scales)),
-        detection=of_run,
+        detection=tested.of_run,
         floor=config.floor_share,
         **at_mark,
         clusters=None if ratings.clusters is None else int(ratings.clusters.max()) + 1,
-        **_answers(ratings, counted, rows, config),
+        reasons=reasons_of(counted, best_metrics, config.marks),
+        read=ratings.read(ratings.answers),
+        read_originals=ratings.read([ORIGINAL]),
+        read_damaged=ratings.read(damaged),
+        unread=ratings.causes,
     )
 
 
-def _answers(
-    ratings: RatingsArray, counted: RatingsArray, rows: Sequence[VariantResult], config: ResolvedConfig
-) -> dict[str, Any]:
-    """The shares of answers that were read, and what their reasons name, by the fields of `Result`."""
-    return {
-        "reasons": reasons_of(counted, {row.variant: row.best_metric for row in rows}, config.marks),
-        "read": ratings.read(ratings.answers),
-        "read_originals": ratings.read([ORIGINAL]),
-        "read_damaged": ratings.read([row.variant for row in rows]),
-        "unread": ratings.causes,
-    }
+def _repeats(ratings: RatingsArray) -> dict[str, dict[str, float | None]]:
+    """`Result.repeats`: metric -> how its single scores agree."""
+    repeats = {}
+    for metric, scores in ratings.samples.items():
+        if scores.size:
+            repeats[metric] = asdict(sample_consistency(scores))
+    return repeats
+
+
+def _ends_of_scales(ratings: RatingsArray, scales: Mapping[str, Scale]) -> dict[str, tuple[float, float]]:
+    """Metric -> the ends of its scale, of the metrics that were rated."""
+    ends = {}
+    for metric, scale in scales.items():
+        if metric in ratings.metrics:
+            ends[metric] = (scale.min, scale.max)
+    return ends
 
 
 def _at_mark(
@@ -386,64 +268,83 @@ def _at_mark(
     what would pass at each.
     """
     names = [row.variant for row in rows]
+    compared = config.method == "sign-flip"  # scores that only say who won have no marks to choose from
     if not config.marks:
-        swept = None if config.method == "sign-flip" else mark_sweep(ratings, names, config.known, scales)
-        return list(rows), {"sweep": swept}
+        sweep = None if compared else mark_sweep(ratings, names, config.known, scales)
+        return list(rows), {"sweep": sweep}
     fails, passing = pass_shares(ratings, names, config.marks)
     words = marks_in_words(config.pass_mark, config.marks, config.known)
     marked = [replace(row, passes=passing[row.variant]) for row in rows]
     fields: dict[str, Any] = {"pass_mark": AtMark(words, dict(config.marks), fails)}
-    if config.method != "sign-flip":
+    if not compared:
         fields["certainty"] = certainty_of(ratings, names, config.marks, scales)
         fields["asking"] = asking_of(ratings, names, config.marks, scales)
     return marked, fields
 
 
+@dataclass(frozen=True, slots=True)
+class _Tested:
+    """All that was rated, tested and judged."""
+
+    damage: list[VariantResult]
+    """In the order of the variants."""
+    controls: list[VariantResult]
+    attacks: list[VariantResult]
+    curves: tuple[DoseResponse, ...]
+    of_run: RunDetection
+    """Over the kinds of damage without doses."""
+
+
 def _all_tested(
     ratings: RatingsArray, variants: Sequence[Variant], config: ResolvedConfig, characters: int | None
-) -> tuple[
-    list[VariantResult], list[VariantResult], list[VariantResult], tuple[DoseResponse, ...], RunDetection
-]:
-    """Kinds of damage, controls, attacks, curves of doses, and detection of all kinds without doses.
-
-    Damage first: what a control costs is measured against it.
-    """
-    perturbed = [v for v in variants if v.level not in PROBES]
-    controls = [v for v in variants if v.level == "control"]
-    attacks = [v for v in variants if v.level == "attack"]
-    edits = [v.name for v in controls if v.perturber != IDENTITY]
-    names, order = [v.name for v in perturbed], [v.name for v in variants]
-    responses = dose_responses(ratings, names, [e for e in edits if e in ratings.variants], characters)
-    dosed = {response.perturber for response in responses}
-    rows, of_run = judged_kinds(ratings, [v for v in perturbed if v.perturber not in dosed], config, edits)
-    further, _ = judged_kinds(ratings, [v for v in perturbed if v.perturber in dosed], config, edits)
-    ordered = sorted((*rows, *further), key=lambda row: order.index(row.variant))
-    return (
-        ordered,
-        judged_probes(ratings, controls, config, ordered),
-        judged_probes(ratings, attacks, config, ordered, attacks=True),
-        responses,
-        of_run,
+) -> _Tested:
+    damage = [variant for variant in variants if variant.level not in PROBES]
+    controls = [variant for variant in variants if variant.level == "control"]
+    attacks = [variant for variant in variants if variant.level == "attack"]
+    edits = [
+        variant.name
+        for variant in controls
+        if variant.perturber != IDENTITY and variant.name in ratings.variants
+    ]
+    curves = dose_responses(ratings, [variant.name for variant in damage], edits, characters)
+    dosed = {response.perturber for response in curves}
+    # Doses are judged among themselves: as many more kinds they would make every other test stricter.
+    plain = [variant for variant in damage if variant.perturber not in dosed]
+    in_doses = [variant for variant in damage if variant.perturber in dosed]
+    rows, of_run = judged_kinds(ratings, plain, config, edits)
+    rows_in_doses, _ = judged_kinds(ratings, in_doses, config, edits)
+    order = [variant.name for variant in variants]
+    rows = sorted(rows + rows_in_doses, key=lambda row: order.index(row.variant))
+    # What a control costs is measured against the damage, so this comes last.
+    return _Tested(
+        damage=rows,
+        controls=judged_probes(ratings, controls, config, rows),
+        attacks=judged_probes(ratings, attacks, config, rows, attacks=True),
+        curves=curves,
+        of_run=of_run,
     )
 
 
 def averages(rows: Sequence[VariantResult]) -> dict[str, Any]:
     """D_avg and D_min, plain and weighted, over the kinds with five pairs or more; None without any."""
-    figures: dict[str, Any] = {}
     enough = [row for row in rows if row.d is not None and row.n >= FEWEST_PAIRS]
+    if not enough:
+        return dict.fromkeys(("d_avg", "d_min", "d_avg_ew", "d_min_ew", "d_min_variant"))
     levels = [row.level for row in enough]
-    for end in ("", "_ew"):
-        d = [getattr(row, f"d{end}") for row in enough]
-        figures[f"d_avg{end}"] = level_average(d, levels) if enough else None
-        figures[f"d_min{end}"] = minimum(d)[0] if enough else None
-    least = minimum([row.d for row in enough if row.d is not None])[1] if enough else 0
-    return figures | {"d_min_variant": enough[least].variant if enough else None}
+    d = np.array([row.d for row in enough], dtype=np.float64)
+    d_ew = np.array([row.d_ew for row in enough], dtype=np.float64)
+    lowest, place = minimum(d)
+    return {
+        "d_avg": level_average(d, levels),
+        "d_min": lowest,
+        "d_avg_ew": level_average(d_ew, levels),
+        "d_min_ew": minimum(d_ew)[0],
+        "d_min_variant": enough[place].variant,
+    }
 
 
-def _left_out(ratings: RatingsArray, counted: RatingsArray) -> list[str]:
-    """How many pairs the statistics of the paper leave out, although the judge answered."""
-    if counted is ratings:
-        return []
+def _left_out(ratings: RatingsArray) -> list[str]:
+    """How many pairs the statistics of the paper leave out, although the judge answered; empty if none."""
     pairs = 0
     for variant, metric in product(ratings.variants, ratings.metrics):
         pairs += int(ratings.ties_unread(variant, metric).sum())
@@ -457,12 +358,11 @@ def _warnings(
     scales: Mapping[str, Scale] | None,
 ) -> tuple[str, ...]:
     """What makes the figures doubtful, which rest on the ratings that are `counted`."""
-    warnings = []
-    asked, scored = ratings.counts["asked"], ratings.counts["scored"]
-    share = 1 - scored / asked
-    if share > _MANY_MISSING:
+    warnings: list[str] = []
+    missing = 1 - ratings.counts["scored"] / ratings.counts["asked"]
+    if missing > _MANY_MISSING:
         reasons = ", ".join(f"{reason} {n:,}" for reason, n in without_score(ratings.counts).items())
-        warnings.append(f"{share:.1%} of the ratings have no score ({reasons})")
+        warnings.append(f"{missing:.1%} of the ratings have no score ({reasons})")
     texts, different = ratings.repeated
     if texts and "sample" not in ratings.columns:
         warnings.append(
@@ -474,4 +374,6 @@ def _warnings(
         warnings.append(
             f"the probabilities of {listed(unused)} are left out, as no scale is known; name the suite"
         )
-    return (*warnings, *_left_out(ratings, counted))
+    if counted is not ratings:
+        warnings += _left_out(ratings)
+    return tuple(warnings)

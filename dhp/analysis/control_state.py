@@ -1,4 +1,8 @@
-"""The states of controls and attacks: do they move scores, and how much beside damage?"""
+"""The states of controls and attacks: do they move scores, and how much beside damage?
+
+The rules are those of `docs/statistics.md`, section Controls; `scripts/coverage.py controls` measures how
+often they err.
+"""
 
 import math
 
@@ -17,11 +21,13 @@ from dhp.core.verdicts import (
 from dhp.stats.controls import LITTLE, Movement
 
 CONTROL_PAIRS = 20
-"""Pairs that a control needs to be tested."""
+"""Pairs that a control needs to be tested; chosen."""
 STILL_WITHIN = 0.15
-"""How far from 50 % the interval of a control that is still may reach."""
+"""How far from 50 % the interval of a control that is still may reach; chosen."""
 _ALPHA = 0.05
+"""Error of each test."""
 _ROUNDING = 1e-9
+"""By how much a limit may exceed that reach: .65 - .5 is .15000000000000002."""
 
 
 def control_state(
@@ -40,8 +46,9 @@ def control_state(
     interval begins at 35 % or above.
     """
     seen = movement.seen
-    value, low, high = (each[0] for each in (seen.metric_value, seen.metric_low, seen.metric_high))
-    reach = np.nan_to_num(0.5 - low if attack else np.maximum(0.5 - low, high - 0.5), nan=-np.inf)
+    value, low, high = seen.metric_value[0], seen.metric_low[0], seen.metric_high[0]
+    reach = 0.5 - low if attack else np.maximum(0.5 - low, high - 0.5)
+    reach = np.nan_to_num(reach, nan=-np.inf)
     furthest = int(reach.argmax())
     if not scores_move or seen.pairs.max() < CONTROL_PAIRS or np.isinf(reach[furthest]):
         return NOT_TESTED, furthest
@@ -51,10 +58,11 @@ def control_state(
     moves = (movement.log_p <= math.log(_ALPHA)) & (movement.fell == (value > 0.5)) & (value != 0.5)
     if attack:
         moves &= value < 0.5
-    # Without damage that any metric lowers, every movement is large.
+    # NaN by a metric whose scores no damage lowers: beside none, every movement is large.
     proven = math.log(_ALPHA)
     large = np.where(np.isnan(movement.log_p_large), moves, movement.log_p_large <= proven)
-    for moved, state in ((moves & movement.fell, FALSE_ALARM), (moves, RAISED if attack else PREFERS_EDITS)):
+    upwards = RAISED if attack else PREFERS_EDITS
+    for moved, state in ((moves & movement.fell, FALSE_ALARM), (moves, upwards)):
         share = np.where(moved & large, movement.share, -1.0)
         if share.max() >= LITTLE:
             return state, int(share.argmax())

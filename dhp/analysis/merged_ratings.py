@@ -1,7 +1,9 @@
 """Ratings that come in parts: each part becomes arrays, and these are put together.
 
-A table too large for memory is read part by part. That needs all ratings of an example in one part: where an
-example is in two of them (`_NotSeparable`), the table is read as a whole.
+A table too large for memory is read part by part. That needs all ratings of an example in one part: if an
+example is in two of them (`_NotSeparable`), the table is read as a whole. The parts of one judge are laid
+into arrays for all variants, metrics and examples, each at its place (`_Placed`). The result is the same as
+of the whole table, to the last bit, as signatures hash it.
 """
 
 from collections import Counter
@@ -68,7 +70,8 @@ def merged_ratings(
 
 def _lean(part: RatingsArray) -> RatingsArray:
     """The ratings without single scores that the means hold, too."""
-    return replace(part, samples={m: x for m, x in part.samples.items() if x.shape[1] > 1})
+    several = {metric: scores for metric, scores in part.samples.items() if scores.shape[1] > 1}
+    return replace(part, samples=several)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +105,10 @@ def _merged(parts: Sequence[RatingsArray]) -> RatingsArray:
     metrics = _in_order(part.metrics for part in parts)
     placed: list[_Placed] = []
     for part in parts:
-        texts = [0, *(1 + variants.index(name) for name in part.variants)]
-        of_metrics = [metrics.index(name) for name in part.metrics]
-        placed.append(_Placed(part, texts, of_metrics, [position[example] for example in part.examples]))
+        texts = [0] + [1 + variants.index(name) for name in part.variants]
+        metrics_of_part = [metrics.index(name) for name in part.metrics]
+        examples_of_part = [position[example] for example in part.examples]
+        placed.append(_Placed(part, texts, metrics_of_part, examples_of_part))
     with np.errstate(invalid="ignore"):
         none = np.zeros(1) / np.zeros(1)  # bit for bit the NaN of a mean of no scores, for the digest
     means = np.full((1 + len(variants), len(metrics), len(examples)), none)
@@ -112,7 +116,9 @@ def _merged(parts: Sequence[RatingsArray]) -> RatingsArray:
     unread = np.zeros(means.shape, dtype=np.bool_)
     for each in placed:
         cells = each.cells()
-        means[cells], asked[cells], unread[cells] = each.part.means, each.part.asked, each.part.unread
+        means[cells] = each.part.means
+        asked[cells] = each.part.asked
+        unread[cells] = each.part.unread
     samples = {name: _samples(placed, name, means[:, m]) for m, name in enumerate(metrics)}
     clusters = _merged_clusters(parts)
     return RatingsArray(
@@ -145,8 +151,10 @@ def _merged(parts: Sequence[RatingsArray]) -> RatingsArray:
 
 def _merged_levels(parts: Sequence[RatingsArray]) -> dict[str, str] | None:
     known = [part.levels for part in parts if part.levels is not None]
+    if not known:
+        return None
     pairs = chain.from_iterable(levels.items() for levels in known)
-    return levels_of_pairs(pairs, parts[0].place) if known else None
+    return levels_of_pairs(pairs, parts[0].place)
 
 
 def _merged_shares(placed: Sequence[_Placed], texts: int, examples: int) -> dict[str, Floats]:
@@ -179,21 +187,27 @@ def _samples(placed: Sequence[_Placed], metric: str, means: Floats) -> Floats:
 
     `means` are those of the metric in the whole.
     """
-    widths = [each.part.samples[metric].shape[1] for each in placed if metric in each.part.samples]
-    if not widths:
+    width = 0
+    for each in placed:
+        if metric in each.part.samples:
+            width = max(width, each.part.samples[metric].shape[1])
+    if width == 0:  # no part has more than one score of a text (`_lean`)
         return means[~np.isnan(means)][:, None]
     rows, places = [], []
     for each in placed:
         part = each.part
-        if metric in part.metrics:
-            mean_of = part.means[:, part.metrics.index(metric)]
-            scores = part.samples.get(metric, mean_of[~np.isnan(mean_of)][:, None])
-            gaps = np.full((len(scores), max(widths) - scores.shape[1]), np.nan)
-            rows.append(np.hstack([scores, gaps]))
-            text, example = np.nonzero(~np.isnan(mean_of))
-            in_whole = (np.array(each.texts)[text], np.array(each.examples)[example])
-            places.append(np.ravel_multi_index(in_whole, means.shape))
-    return np.vstack(rows)[np.argsort(np.concatenate(places), kind="stable")]
+        if metric not in part.metrics:
+            continue
+        means_of_part = part.means[:, part.metrics.index(metric)]
+        scored = ~np.isnan(means_of_part)
+        scores = part.samples.get(metric, means_of_part[scored][:, None])
+        gaps = np.full((len(scores), width - scores.shape[1]), np.nan)
+        rows.append(np.hstack([scores, gaps]))
+        text, example = np.nonzero(scored)
+        in_whole = (np.array(each.texts)[text], np.array(each.examples)[example])
+        places.append(np.ravel_multi_index(in_whole, means.shape))
+    order = np.argsort(np.concatenate(places), kind="stable")
+    return np.vstack(rows)[order]
 
 
 def _total(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
@@ -207,16 +221,19 @@ def _merged_answers(parts: Sequence[RatingsArray]) -> dict[str, tuple[float, int
     answers: dict[str, tuple[float, int]] = {}
     for part in parts:
         for name, (read, number) in part.answers.items():
-            before = answers.get(name, (0.0, 0))
-            answers[name] = (before[0] + read, before[1] + number)
+            read_before, number_before = answers.get(name, (0.0, 0))
+            answers[name] = (read_before + read, number_before + number)
     return answers
 
 
 def _merged_missing_mass(parts: Sequence[RatingsArray]) -> float | None:
-    known = [part for part in parts if part.missing_mass is not None]
-    if not known:
-        return None
-    return float(np.average([p.missing_mass for p in known], weights=[p.masses for p in known]))
+    means: list[float] = []
+    rows: list[int] = []
+    for part in parts:
+        if part.missing_mass is not None:
+            means.append(part.missing_mass)
+            rows.append(part.masses)
+    return float(np.average(means, weights=rows)) if means else None
 
 
 def _merged_clusters(parts: Sequence[RatingsArray]) -> dict[str, str] | None:
@@ -225,5 +242,6 @@ def _merged_clusters(parts: Sequence[RatingsArray]) -> dict[str, str] | None:
     clusters: dict[str, str] = {}
     for part in parts:
         named = part.cluster_names or {}
-        clusters |= {example: named.get(example, example) for example in part.examples}
+        for example in part.examples:
+            clusters[example] = named.get(example, example)  # without one it is a cluster of its own
     return clusters

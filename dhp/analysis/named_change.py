@@ -2,6 +2,12 @@
 
 It does if a sentence of it that finds fault quotes the change, or says what kind of damage it is. A reason
 that merely tells the text again names nothing, nor does one that speaks well of what was changed.
+
+`change_of` finds what quotes the change: words and runs of words that only the damaged text has.
+`fault_sentences` keeps the sentences of a reason that complain. `names_change` sets both beside each other.
+`with_named` does so for every row of a table of ratings, and also asks whether the reason about the undamaged
+text would name the change: that is chance. The words by which faults and kinds are known are a list of the
+content (`perturbations/lists/reasons.yaml`).
 """
 
 import re
@@ -26,12 +32,17 @@ if TYPE_CHECKING:
 REASON, TEXT = "reason", "text"
 """Columns of ratings from which these follow: the judge's reason, and the text that it was shown."""
 _UNSPACED = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+"""A character of a language that is written without spaces between words: kana, Chinese, Hangul."""
 _TOKEN = re.compile(rf"{_UNSPACED}|[^\W_]+(?:[.,'’:/-][^\W_]+)*")
+"""A word or number with what stands inside of it: `don't`, `3.5`, `12:30`, `well-known`; or one character."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[。!?])")
+"""Spaces after `.`, a line break, or the place after `。`."""
 _CLAUSE_END = re.compile(r"[.,;:!?]")
 _LETTERS = re.compile(r"[^\W\d_]+")
+"""A run of letters: `score` and `low` in `score: 3 (low)`."""
 _FEWEST_WORDS = 3
-"""Words of an answer that is more than a rating."""
+"""Words of an answer that is more than a rating. This and the numbers below are chosen; `scripts/reasons.py`
+measures on reasons of real judges how often they name a change, and how often by accident."""
 _NUMBERS_TELL = 2
 """Answers for each answer in other words from which on their numbers alone tell them apart."""
 _PHRASE = 3
@@ -73,19 +84,21 @@ def change_of(before: str, after: str) -> Change:
         sentence = _words(after[start:end])
         if tuple(sentence) not in kept:
             quotes |= _in_a_row(sentence, _QUOTED)
-    single = (word for word in {*new} - {*old} if _tells(word))
+    new_words = set(new) - set(old)
     return Change(
-        frozenset(single),
-        frozenset(_in_a_row(new, _PHRASE) - _in_a_row(old, _PHRASE)),
-        frozenset(quotes),
+        words=frozenset(word for word in new_words if _tells(word)),
+        phrases=frozenset(_in_a_row(new, _PHRASE) - _in_a_row(old, _PHRASE)),
+        quotes=frozenset(quotes),
     )
 
 
 def names_change(reason: str, variant: str, change: Change | None) -> bool:
     """Whether a reason names what was changed; of texts that are unknown, by the kind of damage alone."""
     faults = fault_sentences(reason)
-    if any(_names_kind(sentence, parse_variant(variant).perturber) for sentence in faults):
-        return True
+    perturber = parse_variant(variant).perturber
+    for sentence in faults:
+        if _names_kind(sentence, perturber):
+            return True
     return change is not None and change.is_quoted(_words("\n".join(faults)))
 
 
@@ -108,7 +121,7 @@ def with_named(
     """
     import pandas as pd
 
-    spoken = _spoken(reasons)
+    spoken = [None if is_blank(reason) else str(reason) for reason in reasons]
     if not any(map(_says_more, spoken)):
         return table
     rows = list(zip(table["example"], table["variant"], table["metric"], spoken, strict=True))
@@ -121,22 +134,19 @@ def with_named(
     for place, (example, variant, metric, reason) in enumerate(rows):
         if variant == ORIGINAL or reason is None:
             continue
-        if (example, variant) not in changes:
+        if (example, variant) not in changes:  # once for all metrics and samples
             before, after = texts.get((example, ORIGINAL)), texts.get((example, variant))
             changes[example, variant] = change_of(before, after) if before and after else None
         change = changes[example, variant]
         named[place] = names_change(reason, variant, change)
-        beside = [names_change(other, variant, change) for other in of_originals.get((example, metric), ())]
-        if beside:
-            by_chance[place] = sum(beside) / len(beside)
+        others = of_originals.get((example, metric), [])
+        if others:
+            beside = [names_change(other, variant, change) for other in others]
+            by_chance[place] = beside.count(True) / len(beside)
     if np.nansum(named) <= np.nansum(by_chance) and _numbers_differ(spoken):
         return table
     columns = {NAMED: pd.Series(named, table.index), BY_CHANCE: pd.Series(by_chance, table.index)}
     return table.assign(**columns)
-
-
-def _spoken(reasons: Iterable[object]) -> list[str | None]:
-    return [None if is_blank(reason) else str(reason) for reason in reasons]
 
 
 def _says_more(answer: str | None) -> bool:
@@ -180,10 +190,15 @@ def _split(words: str) -> list[str]:
 
 
 def _any_of(words: Iterable[str]) -> str:
-    """A pattern for words that begin so; those without spaces between words may stand anywhere."""
-    return "|".join(
-        re.escape(word) if re.match(_UNSPACED, word) else rf"\b{re.escape(word)}" for word in words
-    )
+    """A pattern for words that begin so, e.g. `\\bmisspel|\\bwrong name|错字`.
+
+    A word of a language without spaces between words may stand anywhere.
+    """
+    patterns = []
+    for word in words:
+        start = "" if re.match(_UNSPACED, word) else r"\b"
+        patterns.append(start + re.escape(word))
+    return "|".join(patterns)
 
 
 @cache
@@ -193,6 +208,7 @@ def _complaint() -> re.Pattern[str]:
 
 @cache
 def _denial() -> re.Pattern[str]:
+    """A word that denies what follows it in its clause: `no typos`, `without errors`, `isn't misspelled`."""
     words = "|".join(re.escape(word) for word in _reason_words().denied.split())
     return re.compile(rf"(?:\b|(?<=\w)(?=n't))(?:{words})\b", re.IGNORECASE)
 
@@ -219,5 +235,9 @@ def _names_kind(sentence: str, perturber: str) -> bool:
 
 
 def _is_stated(pattern: re.Pattern[str], sentence: str) -> bool:
-    clauses = (_CLAUSE_END.split(sentence[: match.start()])[-1] for match in pattern.finditer(sentence))
-    return any(not _denial().search(clause) for clause in clauses)
+    """Whether the pattern occurs in a clause that does not deny it before."""
+    for match in pattern.finditer(sentence):
+        clause = _CLAUSE_END.split(sentence[: match.start()])[-1]
+        if not _denial().search(clause):
+            return True
+    return False

@@ -1,14 +1,18 @@
 """How many examples would decide whether a kind of damage is noticed or missed.
 
-A few examples leave many populations possible that they may come from. Such populations are drawn: these
-examples with random weights, all metrics of an example together (Bayesian bootstrap, Rubin 1981), and a
-little weight on examples in which all metrics fell, or rose. Metrics also differ by chance. How far they lie
-from their mean is therefore shrunk to the part of their spread, over all kinds, that chance does not explain
-(Efron and Morris 1975); else the best of four blind metrics would seem to see.
+A few examples may come from many populations. Such populations are drawn: the examples so far (the pilot)
+with random weights, all metrics of an example together (Bayesian bootstrap, Rubin 1981), and a little weight
+on an example in which all metrics fell, and on one in which they rose. Metrics also differ by chance. How far
+they lie from their mean is therefore shrunk to the part of their spread, over all kinds, that chance does not
+explain (Efron and Morris 1975); otherwise the best of four blind metrics would seem to see.
 
-To each population so many further examples are added, sums of which are taken as normal, and the rule of the
-verdict is applied. The chance of a decision is the share of populations in which it decides (Spiegelhalter,
-Freedman and Blackburn 1986, "predictive power").
+To each population a number of further examples is added. Their sums are taken as normal, and the rule of the
+verdict is applied. The chance of a decision is the share of populations in which the rule decides
+(Spiegelhalter, Freedman and Blackburn 1986, "predictive power").
+
+For each kind: `_pilot` sums the examples so far by cluster, `_sums` adds further ones to it in every
+population, `_decides` applies the rule to these sums, and `_range` finds the numbers at which the chance is
+large enough. Shapes: T numbers of examples, P populations, M metrics.
 """
 
 import math
@@ -24,15 +28,19 @@ from dhp.stats.detection import FEWEST_PAIRS, metric_choice
 from dhp.stats.wilcoxon import signed_ranks
 
 LIMIT = 5_000
-"""Examples beyond which no number is given."""
+"""Examples beyond which no number is given; chosen."""
 CHANCES = (0.65, 0.9)
 """Mean chances of a decision at the two ends of the range, where 50 and 80 % are promised: near the floor the
-true chance is lower than the mean over what is possible."""
-_STEP = 1.4  # ratio of the numbers that are tried
+true chance is lower than the mean over what is possible. `scripts/coverage.py outlook` measures what is kept
+of the promise."""
+_STEP = 1.4
+"""Ratio of one number of examples that is tried to the one before; between them a line is drawn. Chosen."""
 _POPULATIONS = 200
+"""Populations that are drawn: a share of them is known to 3.5 points."""
 _BESIDE = 0.5
-"""Weight of an example in which all metrics fell, and of one in which they rose."""
-_NORMALS = 10_000  # values of the largest metric of a blind judge
+"""Weight of the example in which all metrics fell, and of the one in which they rose; of a real one 1."""
+_NORMALS = 10_000
+"""Drawings of a blind judge, for the limit of its largest metric: its 5 % is known to .2 points."""
 
 
 def examples_to_decide(
@@ -51,42 +59,57 @@ def examples_to_decide(
     `independent` the share of the examples that would be as certain if they were independent, shape (V,);
     `clusters` integers, shape (n,), the same for examples that belong together.
     """
+    needed: list[tuple[int, int] | None] = [None] * len(decided)
     index = cluster_index(clusters, len(differences))
+    pairs = (~np.isnan(differences)).sum(axis=0).max(axis=1)
+    undecided: list[int] = []
+    for v, word in enumerate(decided):
+        if word.may_change and pairs[v] >= FEWEST_PAIRS and independent[v] > 0:
+            undecided.append(v)
+    if not undecided:
+        return needed
+    errors = _errors(decided, int((pairs >= FEWEST_PAIRS).sum()))
     rng = np.random.default_rng(0)
-    counted = (~np.isnan(differences)).sum(axis=0).max(axis=1) >= FEWEST_PAIRS
-    open_ = [v for v, word in enumerate(decided) if word.may_change and counted[v] and independent[v] > 0]
-    if not open_:
-        return [None] * len(decided)
-    left = int(counted.sum())
-    errors = _Errors(
-        shown=ALPHA / max(1, left - sum(word.side == "above" and not word.may_change for word in decided)),
-        below=min(ALPHA / max(1, left - sum(word.is_bad for word in decided)), ALPHA / 2),
-    )
-    shape = (_POPULATIONS, int(index.max()) + 3)
+    # The clusters of the pilot, then the example in which all metrics fell and the one in which they rose.
+    shape = (_POPULATIONS, int(index.max()) + 1 + 2)
     weights, noise = rng.standard_gamma(1.0, shape), rng.normal(size=shape)
     weights[:, -2:] = rng.standard_gamma(_BESIDE, (_POPULATIONS, 2))
     real = _real_share(np.sign(differences))
-    needed: list[tuple[int, int] | None] = [None] * len(decided)
-    for v in open_:
+    for v in undecided:
         rated = ~np.isnan(differences[:, v]).all(axis=0)
         pilot = _pilot(differences[:, v, rated], index, independent[v])
         sizes = pilot.sizes(limit)
-        chances = _decides(pilot, sizes, _sums(pilot, sizes, weights, noise, real), errors, floor)
-        needed[v] = _range(pilot.size, sizes, chances.mean(axis=1))
+        sums = _sums(pilot, sizes, weights, noise, real)
+        decides = _decides(pilot, sizes, sums, errors, floor)
+        needed[v] = _range(pilot.size, sizes, decides.mean(axis=1))
     return needed
 
 
 @dataclass(frozen=True, slots=True)
 class _Errors:
-    """Of the tests of one kind, after Holm's correction for the kinds that are open."""
+    """Errors of the tests of one kind, after Holm's correction for the kinds that are open."""
 
     shown: float
+    """Of the test that the judge is not blind to it."""
     below: float
+    """Of the test that detection lies below the floor."""
+
+
+def _errors(decided: Sequence[Verdict], counted: int) -> _Errors:
+    """What Holm's method leaves to a kind that is open, of the `counted` kinds: others are rejected first."""
+    above, bad = 0, 0
+    for word in decided:
+        if word.side == "above" and not word.may_change:
+            above += 1
+        if word.is_bad:
+            bad += 1
+    # At most half of the error for `below`, as the upper limit of a 95 % interval must agree.
+    return _Errors(shown=ALPHA / max(1, counted - above), below=min(ALPHA / max(1, counted - bad), ALPHA / 2))
 
 
 @dataclass(frozen=True, slots=True)
 class _Pilot:
-    """The examples so far of one kind, by cluster; of each metric."""
+    """The examples so far of one kind: sums over the examples of each cluster, by metric."""
 
     size: int
     """Examples with a pair."""
@@ -95,32 +118,37 @@ class _Pilot:
     signs: Floats
     """Sums of the signs of the differences, shape (clusters with a pair, M)."""
     ranks: Floats
-    """The same of signed ranks, in [-1, 1] each."""
+    """Sums of signed ranks, each over the number of examples and so in [-1, 1]; same shape."""
     moved: Floats
-    """The same of how many differences are not 0."""
+    """How many differences are not 0; same shape."""
     present: Floats
     """Share of the examples that have a pair of this metric, shape (M,)."""
     independent: float
     """Share of the examples that would be as certain if they were independent."""
 
     def sizes(self, limit: int) -> Floats:
-        """Numbers of examples that are tried, shape (T,)."""
+        """Numbers of examples that are tried, more than there are and up to the limit, shape (T,)."""
         steps = max(1, math.ceil(math.log(max(limit / self.size, 1)) / math.log(_STEP)))
         grown = np.ceil(self.size * _STEP ** np.arange(1, steps + 1))
         return np.unique(np.minimum(grown, limit))
 
 
 def _pilot(differences: Floats, index: Ints, independent: float) -> _Pilot:
-    """From shape (n, M)."""
+    """The pilot of one kind from its differences, shape (n, M)."""
     pairs = ~np.isnan(differences)
     size = int(pairs.any(axis=1).sum())
     taking_part = cluster_sums(np.asarray(pairs.any(axis=1), dtype=np.float64), index) > 0
     signs = np.asarray(np.sign(np.nan_to_num(differences)))
-    signs, ranks, moved = (
-        cluster_sums(each, index)[taking_part]
-        for each in (signs, np.asarray(signed_ranks(differences) / size), np.abs(signs))
+    ranks = np.asarray(signed_ranks(differences) / size)
+    return _Pilot(
+        size,
+        taking_part,
+        signs=cluster_sums(signs, index)[taking_part],
+        ranks=cluster_sums(ranks, index)[taking_part],
+        moved=cluster_sums(np.abs(signs), index)[taking_part],
+        present=pairs.sum(axis=0) / size,
+        independent=independent,
     )
-    return _Pilot(size, taking_part, signs, ranks, moved, pairs.sum(axis=0) / size, independent)
 
 
 def _real_share(signs: Floats) -> float:
@@ -141,36 +169,45 @@ def _real_share(signs: Floats) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """Sums over all examples, shape (T, populations, M)."""
+    """Sums over the examples of the pilot and further ones, shape (T, P, M)."""
 
     signs: Floats
+    """Of the signs of the differences."""
     ranks: Floats
+    """Of signed ranks."""
     moved: Floats
+    """How many differences are not 0."""
     squares: Floats
-    """Of the signed ranks of clusters."""
+    """Of the squares of the signed ranks of clusters."""
     correlation: Floats
-    """Of the signed ranks of two metrics of a blind judge, shape (M, M)."""
+    """Correlation of the signed ranks of two metrics of a blind judge, shape (M, M)."""
 
 
 def _sums(pilot: _Pilot, sizes: Floats, weights: Floats, noise: Floats, real: float) -> _Sums:
-    """Of the pilot and so many further examples of each population, to so many examples in all."""
+    """Sums of the pilot and of as many further examples from each population as make up each of `sizes`.
+
+    `weights` of the pilot's clusters make the populations, `noise` is the chance of the drawing from each,
+    both (P, clusters + 2); `real` is the part of the spread of metrics that is no chance.
+    """
     metrics = pilot.signs.shape[1]
+    # One row a cluster, with four groups of M columns: signs, ranks, how many moved, squares of ranks.
     rows = np.hstack([pilot.signs, pilot.ranks, pilot.moved, pilot.ranks**2])
+    pilot_sum = rows.sum(axis=0)
     # A cluster in which all metrics fell, by as much as scores move, and one in which they rose.
     pairs, size = pilot.size / len(rows), float(np.abs(pilot.ranks).mean())
-    fell, rose = (np.repeat([sign * pairs, sign * size, pairs, size**2], metrics) for sign in (1, -1))
-    pilot_sum = rows.sum(axis=0)
+    fell = np.repeat([pairs, size, pairs, size**2], metrics)
+    rose = np.repeat([-pairs, -size, pairs, size**2], metrics)
     rows = np.vstack([rows, fell, rose])
     part = np.append(pilot.taking_part, [True, True])
     share = weights[:, part] / weights[:, part].sum(axis=1, keepdims=True)
     means = share @ rows
     shares = np.sqrt(share) * noise[:, part]
     spread = shares @ rows - shares.sum(axis=1, keepdims=True) * means
-    for some in (slice(0, metrics), slice(metrics, 2 * metrics)):
-        middle = means[:, some].mean(axis=1, keepdims=True)
-        means[:, some] = middle + real * (means[:, some] - middle)
+    for columns in (slice(0, metrics), slice(metrics, 2 * metrics)):  # of signs, and of ranks
+        middle = means[:, columns].mean(axis=1, keepdims=True)
+        means[:, columns] = middle + real * (means[:, columns] - middle)
     spread[:, 2 * metrics :] = 0.0  # how many move, and how far, varies little beside their sums
-    further = (pilot.ranks.shape[0] * (sizes / pilot.size - 1))[:, None, None]
+    further = (len(pilot.ranks) * (sizes / pilot.size - 1))[:, None, None]  # clusters
     sums = pilot_sum + further * means + np.sqrt(further) * spread
     signs, ranks, moved, squares = np.split(sums, 4, axis=2)
     scale = np.sqrt((pilot.ranks**2).sum(axis=0))
@@ -179,10 +216,11 @@ def _sums(pilot: _Pilot, sizes: Floats, weights: Floats, noise: Floats, real: fl
 
 
 def _decides(pilot: _Pilot, sizes: Floats, sums: _Sums, errors: _Errors, floor: float) -> Bools:
-    """Whether the kind is *noticed* or *missed*, shape (T, populations)."""
+    """Whether the kind is *noticed* or *missed*, shape (T, P): `verdict_rule.verdicts` for large numbers."""
     from scipy.special import ndtri
 
     each = sizes[:, None, None] * pilot.present
+    # A normal sum may lie beyond what signs can sum to.
     value = np.clip(sums.signs / each, -1, 1)
     moved = np.maximum(np.minimum(sums.moved / each, 1), np.abs(value))
     standard = np.where(sums.squares > 0, sums.ranks / np.sqrt(np.maximum(sums.squares, 1e-12)), -np.inf)
@@ -191,7 +229,8 @@ def _decides(pilot: _Pilot, sizes: Floats, sums: _Sums, errors: _Errors, floor: 
         value * each, moved * each, each, len(pilot.ranks) * sizes[:, None, None] / pilot.size
     )
     weights /= weights.sum(axis=2, keepdims=True)
-    seen, seen_moved = ((weights * x).sum(axis=2, keepdims=True) for x in (value, moved))
+    seen = (weights * value).sum(axis=2, keepdims=True)
+    seen_moved = (weights * moved).sum(axis=2, keepdims=True)
     size = pilot.independent * sizes[:, None, None]
     large = _distance(seen, seen_moved, size, (BLIND + floor) / 2) >= -ndtri(ALPHA)
     highest = np.concatenate([value, seen], axis=2)
@@ -205,8 +244,9 @@ def _distance(value: Floats, moved: Floats, size: Floats, line: float) -> Floats
 
     `value` is the mean sign, `moved` the share that is not 0.
     """
+    # Of outcomes of 0, 1/2 and 1, which are (1 + sign) / 2.
     mean, square = (1 + value) / 2, (1 + 2 * value + moved) / 4
-    lowered = size * mean / (size + 1)
+    lowered = size * mean / (size + 1)  # with one more outcome of 0
     variance = (size * square / (size + 1) - lowered**2) / (size + 2)
     return np.asarray((lowered - line) / np.sqrt(np.maximum(variance, 1e-12)))
 
@@ -220,14 +260,19 @@ def _largest_by_chance(correlation: Floats, error: float) -> float:
 
 
 def _range(size: int, sizes: Floats, chances: Floats) -> tuple[int, int] | None:
-    """Where the chances are first reached; between two numbers they are taken as straight."""
+    """Numbers at which the chances of `CHANCES` are first reached, on straight lines between those tried.
+
+    `chances` are those at `sizes`; at the `size` so far nothing is decided. None if one is not reached.
+    """
     reached = []
-    before = np.append(size, sizes[:-1]), np.append(0.0, chances[:-1])
     for aim in CHANCES:
-        if not (chances >= aim).any():
+        enough = chances >= aim
+        if not enough.any():
             return None
-        at = int(np.argmax(chances >= aim))
-        fewer, lower = before[0][at], before[1][at]
-        share = (aim - lower) / (chances[at] - lower)
-        reached.append(math.ceil(fewer + share * (sizes[at] - fewer)))
+        place = int(np.argmax(enough))  # the first
+        fewer, lower = float(size), 0.0
+        if place > 0:
+            fewer, lower = sizes[place - 1], chances[place - 1]
+        share = (aim - lower) / (chances[place] - lower)
+        reached.append(math.ceil(fewer + share * (sizes[place] - fewer)))
     return reached[0], max(reached)

@@ -18,5 +18,7 @@ def whole_percent(share: float) -> str:
     beyond = 100 * share - nearest
     if nearest not in _LIMITS or abs(beyond) < _EXACT:
         return str(nearest)
-    tenths = round(1000 * share) - (beyond < 0 and round(1000 * share) == 10 * nearest)
+    tenths = round(1000 * share)
+    if beyond < 0 and tenths == 10 * nearest:  # 59.97 is 59.9 and not 60
+        tenths -= 1
     return str(nearest) if tenths == 10 * nearest else f"{tenths / 10:.1f}"

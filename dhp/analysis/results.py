@@ -1,6 +1,11 @@
 """Results of an analysis and their parts, as in `results.json` (schema `dhp.results/3`).
 
-A record is a part of the file: what it holds is checked where it is made and again where it is read.
+A record is a part of the file: what it holds is checked where it is made and again where it is read. Fields
+are what the file holds. Properties are what follows from them, so that they need not be kept.
+
+In order: one test of a metric (`Cell`), one kind of damage or control (`VariantResult`), figures of a whole
+run, `Result` of one judge on one dataset, `Results` of several. What Python shows of them is made by the
+report, which is found by name, as it stands above this folder.
 """
 
 import json
@@ -8,7 +13,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from itertools import chain
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, ClassVar, overload
@@ -19,6 +23,7 @@ from dhp.analysis.mark_sweep import MarkSweep
 from dhp.analysis.passing import AtMark, PassShare
 from dhp.analysis.percent import whole_percent
 from dhp.analysis.reasons import Named
+from dhp.analysis.record_values import STRICT
 from dhp.analysis.verdict_rule import is_denied
 from dhp.content.catalog import variant_name
 from dhp.content.yaml_files import refusals
@@ -49,16 +54,14 @@ MAKE_AGAIN = "repeat the command of its run"
 
 Interval = tuple[float, float] | None
 """Low and high end of an interval; None if undefined."""
-STRICT: Mapping[str, str | bool] = {"extra": "forbid", "allow_inf_nan": False}
-"""How pydantic reads these shapes."""
 HAIR = 0.6
-"""AUROC below which noticed damage is so by a hair only."""
+"""AUROC below which noticed damage is so by a hair only; chosen."""
 WELL_READ = 0.99
-"""Share of answers with a score from which it need not be told."""
+"""Share of answers with a score from which it need not be told; chosen."""
 MUTE_BELOW = 0.5
-"""Share of answers with a score below which a judge is mute."""
+"""Share of answers with a score below which a judge is mute; chosen: most answers say nothing."""
 _UNEQUAL = 2
-"""Ratio of the numbers of pairs from which it is said."""
+"""How many times as many pairs one kind of damage may have as another before a result says so; chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,12 +206,20 @@ class VariantResult:
 
 def about(numbers: tuple[int, int]) -> str:
     """A range of numbers of examples in words, to two digits, as more would promise too much."""
-    low, high = (round(n, -max(len(str(n)) - 2, 0)) for n in numbers)
+    low, high = _two_digits(numbers[0]), _two_digits(numbers[1])
     return f"about {low:,} to {high:,}" if low < high else f"about {high:,}"
 
 
+def _two_digits(number: int) -> int:
+    """1234 -> 1200; numbers of one or two digits stay."""
+    further = max(len(str(number)) - 2, 0)
+    return round(number, -further)
+
+
 def _badness(row: VariantResult) -> tuple[int, float]:
-    return -row.state.rank, math.inf if row.detection is None else row.detection
+    """Sorts the worst kinds first: by verdict, then by detection."""
+    detection = math.inf if row.detection is None else row.detection
+    return -row.state.rank, detection
 
 
 @dataclass(frozen=True, slots=True)
@@ -450,18 +461,22 @@ class Result:
     @property
     def noticed_of(self) -> str:
         """How many kinds of damage were noticed, of how many: `10 of 12`."""
-        return f"{sum(row.state.is_good for row in self.variants)} of {len(self.variants)}"
+        noticed = [row for row in self.variants if row.state.is_good]
+        return f"{len(noticed)} of {len(self.variants)}"
 
     @property
     def not_averaged(self) -> tuple[str, ...]:
         """The kinds of damage of the suite that D_avg leaves out: not made, or of too few pairs."""
-        without = (row.variant for row in self.variants if row.d is None or row.n < FEWEST_PAIRS)
-        return (*without, *self.left_out)
+        of_too_few = [row.variant for row in self.variants if row.d is None or row.n < FEWEST_PAIRS]
+        return (*of_too_few, *self.left_out)
 
     @property
     def lowest(self) -> VariantResult | None:
         """The kind of damage with the lowest detection, of those with five pairs or more."""
-        return next((row for row in self.damage if row.variant == self.detection.min_variant), None)
+        for row in self.damage:
+            if row.variant == self.detection.min_variant:
+                return row
+        return None
 
     @property
     def most_passing(self) -> PassShare | None:
@@ -488,8 +503,9 @@ class Result:
     def pairs(self) -> tuple[int, int] | None:
         """The fewest and the most pairs of a kind in the average, if they differ by more than 2 to 1."""
         counted = [row.n for row in self.damage if row.n >= FEWEST_PAIRS]
-        fewest, most = min(counted, default=0), max(counted, default=0)
-        return (fewest, most) if most > _UNEQUAL * fewest else None
+        if not counted or max(counted) <= _UNEQUAL * min(counted):
+            return None
+        return min(counted), max(counted)
 
     @property
     def probes(self) -> tuple[VariantResult, ...]:
@@ -512,8 +528,9 @@ class Result:
 
         `not run` without controls.
         """
-        edits = [row for row in self.controls if row.variant != IDENTITY]
-        return max((row.state for row in (*self.alarms, *edits)), key=lambda s: s.rank, default="not run")
+        states = [row.state for row in self.alarms]
+        states += [row.state for row in self.controls if row.variant != IDENTITY]
+        return max(states, key=lambda state: state.rank, default="not run")
 
     @property
     def signed(self) -> Signature:
@@ -637,29 +654,34 @@ class Results(Sequence[Result]):
         that its own figures deny.
         """
         objects = content if isinstance(content, list) else [content]
-        results = []
-        for each in objects:
-            if not isinstance(each, dict) or each.get("schema") != SCHEMA:
-                raise InputError(f"{place}: is not a results file of this version; allowed: schema {SCHEMA}")
-            fields = {name: value for name, value in each.items() if name not in ("schema", CHECKSUM)}
-            with refusals(place, Result):
-                result = _adapter().validate_json(json.dumps(fields), strict=True)
-            try:
-                Signature.parse(result.signature)
-            except InputError as e:
-                raise InputError(f"{place}: {e}") from None
-            if CHECKSUM in each and not holds(each):
-                raise InputError(f"{place}: was edited, its figures differ from their checksum; {MAKE_AGAIN}")
-            _check_verdicts(result, place)
-            results.append(result)
-        if not results:
+        if not objects:
             raise InputError(f"{place}: holds no result")
-        return cls(results)
+        return cls([_read_result(each, place) for each in objects])
+
+
+def _read_result(content: object, place: str) -> Result:
+    """One result as `Results.from_json` reads it."""
+    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+        raise InputError(f"{place}: is not a results file of this version; allowed: schema {SCHEMA}")
+    fields = {name: value for name, value in content.items() if name not in ("schema", CHECKSUM)}
+    with refusals(place, Result):
+        result = _adapter().validate_json(json.dumps(fields), strict=True)
+    try:
+        Signature.parse(result.signature)
+    except InputError as e:
+        raise InputError(f"{place}: {e}") from None
+    if CHECKSUM in content and not holds(content):
+        raise InputError(f"{place}: was edited, its figures differ from their checksum; {MAKE_AGAIN}")
+    _check_verdicts(result, place)
+    return result
 
 
 def _cells(rows: Iterable[VariantResult]) -> list[Cell]:
     """The tests of each kind by each metric."""
-    return list(chain.from_iterable(row.metrics.values() for row in rows))
+    cells: list[Cell] = []
+    for row in rows:
+        cells += row.metrics.values()
+    return cells
 
 
 def _check_verdicts(result: Result, place: str) -> None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from dhp.analysis.marks import PassMark
 
 SCHEMA = "dhp.score-profile/1"
+_DIGITS = 10
+"""Digits of a mean of judgements, beyond which floating point alone tells means apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,43 +72,45 @@ def score_profiles(frame: "pd.DataFrame", pass_mark: "PassMark" = None) -> list[
         table = table.assign(example=table["id"] if "id" in table else range(len(table)))
     if "model" not in table:
         table = table.assign(model="the judge")
-    table = table.assign(score=numbers_of(table["score"].mask(table["score"].map(is_blank).astype(bool))))
+    empty = table["score"].map(is_blank).astype(bool)
+    table = table.assign(score=numbers_of(table["score"].mask(empty)))
     marks = resolved_marks(pass_mark, [str(metric) for metric in table["metric"].unique()], ())
     profiles = []
     for (judge, metric), rows in table.groupby(["model", "metric"], sort=False, observed=True):
         samples = rows[rows["score"].notna()]
-        if len(samples):
-            by_text = [
-                part.to_numpy(float)
-                for _, part in samples.groupby("example", sort=False, observed=True)["score"]
-            ]
-            unscored = len(rows) - len(samples)
-            profiles.append(_profile(str(judge), str(metric), by_text, unscored, marks.get(str(metric))))
+        if samples.empty:
+            continue
+        by_text: list[Floats] = []
+        for _, scores in samples.groupby("example", sort=False, observed=True)["score"]:
+            by_text.append(scores.to_numpy(float))
+        unscored = len(rows) - len(samples)
+        profiles.append(_profile(str(judge), str(metric), by_text, unscored, marks.get(str(metric))))
     return profiles
 
 
 def _profile(
     judge: str, metric: str, by_text: list[Floats], unscored: int, mark: float | None
 ) -> ScoreProfile:
+    """`by_text` holds the single scores of each text, at least one."""
     single = np.concatenate(by_text)
-    means = np.array([scores.mean() for scores in by_text]).round(10)
+    means = np.array([scores.mean() for scores in by_text]).round(_DIGITS)
     values, counts = np.unique(single, return_counts=True)
-    order = np.argsort(-counts, kind="stable")
-    points = {float(values[i]): float(counts[i] / len(single)) for i in order}
+    points: dict[float, float] = {}
+    for place in np.argsort(-counts, kind="stable"):  # the most frequent first, else the lowest
+        points[float(values[place])] = float(counts[place] / len(single))
     if mark is None and set(points) <= {0.0, 1.0}:
         mark = 0.5  # of several verdicts the majority
-    passes = None if mark is None else _share((means >= mark).astype(float))
     several = np.array([_alike(scores) for scores in by_text if len(scores) > 1])
     return ScoreProfile(
         judge,
         metric,
-        len(means),
-        unscored,
-        float(means.mean()),
-        points,
-        _alike(means) if len(means) > 1 else None,
-        passes,
-        _share(several) if len(several) else None,
+        texts=len(means),
+        unscored=unscored,
+        mean=float(means.mean()),
+        points=points,
+        ties=_alike(means) if len(means) > 1 else None,
+        passes=None if mark is None else _share((means >= mark).astype(float)),
+        repeated=_share(several) if len(several) else None,
     )
 
 
@@ -118,6 +122,7 @@ def _alike(scores: Floats) -> float:
 
 
 def _share(of_texts: Floats) -> Share:
+    """The mean of a figure in [0, 1] over texts, with its interval."""
     mean = mean_influences(of_texts)
     low, high = map(float, wilson_interval(mean, np.arange(len(of_texts))))
     ci = None if np.isnan(low) else (low, high)

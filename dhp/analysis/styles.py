@@ -1,6 +1,5 @@
 """How judges score the same texts before and after damage: figure 2 of Wang et al. (2025), without humans."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dhp.analysis.ratings import RatingsArray
+from dhp.analysis.record_values import finite
 from dhp.core.records import ORIGINAL
 from dhp.stats.arrays import Floats, Ints
 from dhp.stats.metric_relations import correlations
@@ -16,7 +16,8 @@ from dhp.stats.metric_relations import correlations
 if TYPE_CHECKING:
     import pandas as pd
 
-_DIGITS = 9  # of a mean over metrics, beyond which floating point alone tells scores apart
+_DIGITS = 9
+"""Digits of a mean over metrics, beyond which floating point alone tells scores apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,19 +70,20 @@ class SharedStyles:
 
 
 def shared_styles(judged: Sequence[RatingsArray], variants: Sequence[str]) -> SharedStyles:
-    """Those of judges, on the examples, metrics and variants that all have."""
+    """Scores of two judges or more, on the examples, metrics and variants that all have."""
     all_variants = set.intersection(*(set(ratings.variants) for ratings in judged))
     all_metrics = set.intersection(*(set(ratings.metrics) for ratings in judged))
     common = [variant for variant in variants if variant in all_variants]
     metrics = [metric for metric in judged[0].metrics if metric in all_metrics]
     examples = sorted(set.intersection(*(set(ratings.examples) for ratings in judged)))
-    scores = np.stack([_scores(ratings, common, metrics, examples) for ratings in judged], axis=-1)
+    of_judges = [_scores(ratings, common, metrics, examples) for ratings in judged]
+    scores = np.stack(of_judges, axis=-1)  # (variants, examples, judges)
     defined = (~np.isnan(scores)).astype(np.int64)
     return SharedStyles(
-        (ORIGINAL, *common),
-        np.stack([correlations(columns, "pearson") for columns in scores]),
-        defined.swapaxes(1, 2) @ defined,
-        _mean(scores.swapaxes(0, 1)),
+        variants=(ORIGINAL, *common),
+        rho=np.stack([correlations(columns, "pearson") for columns in scores]),
+        n=defined.swapaxes(1, 2) @ defined,
+        mean=_mean(scores.swapaxes(0, 1)),
     )
 
 
@@ -90,7 +92,7 @@ def _scores(
 ) -> Floats:
     """Mean over the metrics, shape (1 + variants, examples), originals first; NaN if a metric lacks."""
     place = {name: i for i, name in enumerate(ratings.examples)}
-    rows = [0, *(1 + ratings.variants.index(v) for v in variants)]
+    rows = [0] + [ratings.row(variant) for variant in variants]
     columns = [ratings.metrics.index(metric) for metric in metrics]
     chosen = [place[example] for example in examples]
     means: Floats = ratings.means[np.ix_(rows, columns, chosen)].mean(axis=1)
@@ -109,4 +111,4 @@ def _plain(values: Floats) -> Any:
     """Nested lists, with None for NaN."""
     if values.ndim > 1:
         return [_plain(row) for row in values]
-    return [value if math.isfinite(value) else None for value in values.tolist()]
+    return [finite(value) for value in values]

@@ -26,7 +26,9 @@ from dhp.stats.discernment import holm
 ALPHA = 0.05
 """Error of each test: of all kinds together for what is shown, of one kind for how large it is."""
 BLIND = 0.5
+"""Detection of a judge that sees nothing."""
 _ROUNDING = 1e-6
+"""How far the limit of noticed damage may lie below its line by rounding alone."""
 
 
 def verdicts(
@@ -54,8 +56,8 @@ def verdicts(
 
     def proven(log_p: Floats) -> Bools:
         """Whether each null hypothesis is rejected, all kinds together."""
-        mine = np.where(counted, log_p, np.nan)
-        adjusted = holm(mine) if together is None else mine + math.log(together)
+        of_counted = np.where(counted, log_p, np.nan)
+        adjusted = holm(of_counted) if together is None else of_counted + math.log(together)
         return np.asarray(adjusted <= math.log(ALPHA))
 
     fell, rose = log_p
@@ -66,7 +68,7 @@ def verdicts(
     if below_edits is not None:
         like_edits = ~np.isnan(below_edits) & ~proven(below_edits)
     # With very many examples damage just below the floor is shown, and large enough: it is not noticed then.
-    first = (
+    rules = (
         (AS_HARMLESS_EDITS, shown & like_edits),
         (NOTICED, shown & large & ~below_floor),
         (FAINT, shown),
@@ -74,9 +76,9 @@ def verdicts(
         (MISSED, below_floor),
     )
     words = [UNDECIDED] * shown.size
-    for word, holds in reversed(first):  # the first that holds counts, so it is written last
-        for place in np.flatnonzero(holds):
-            words[place] = word
+    for word, holds in reversed(rules):  # the first rule that holds counts, so it is written last
+        for v in np.flatnonzero(holds):
+            words[v] = word
     return words
 
 

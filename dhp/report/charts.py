@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dhp.analysis.analyze import fitted_detection
+from dhp.analysis.doses import fitted_detection
 from dhp.analysis.mark_sweep import MarkSweep
 from dhp.analysis.results import DoseResponse, Result
 from dhp.content.catalog import kind_name, variant_name

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import dhp
-from dhp.analysis.analyze import halo, response_styles
 from dhp.analysis.ratings import RatingsArray
+from dhp.analysis.scale_use import halo, response_styles
 from dhp.analysis.split_ratings import split_ratings
 from dhp.core.specs import Task
 from dhp.report.notes import notes

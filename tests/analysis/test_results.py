@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 import dhp
-from dhp.analysis.analyze import fitted_detection
+from dhp.analysis.doses import fitted_detection
 from dhp.analysis.results import NOTHING, DoseResponse, DoseThreshold, Results, results_schema
 from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
