@@ -40,7 +40,7 @@ def metric_weights(weights: npt.ArrayLike | None, variants: int, metrics: int) -
 
 
 def metric_row(weights: npt.ArrayLike | None, metrics: int) -> Floats:
-    """The same of one variant, shape (M,)."""
+    """`metric_weights` of one variant, shape (M,)."""
     if not metrics:
         raise ValueError("weights must be for one metric or more")
     rows = None if weights is None else np.asarray(weights, dtype=np.float64)[None]
@@ -81,6 +81,7 @@ def level_shares(levels: Sequence[str], defined: Bools) -> tuple[tuple[str, ...]
 
 
 _EPSILON = float(np.finfo(np.float64).eps)
+"""Distance from 1 to the next larger float."""
 
 
 def rounding_error(size: npt.ArrayLike, samples: int = 1) -> Floats:
@@ -116,8 +117,10 @@ def with_ties(differences: Floats, error: Floats) -> Floats:
     at = at[~np.isnan(rounded[at])]
     order = at[np.argsort(np.abs(rounded[at]))]
     size, error = np.abs(rounded[order]), error[order]
+    # In rising order a magnitude begins a new group if it is further from the one before than their errors.
     first = np.append(True, np.diff(size) > error[1:] + error[:-1])[: size.size]
-    rounded[order] = np.copysign(size[first][np.cumsum(first) - 1], rounded[order])
+    group = np.cumsum(first) - 1
+    rounded[order] = np.copysign(size[first][group], rounded[order])
     return rounded
 
 
@@ -167,6 +170,8 @@ def cluster_draws(index: Ints, resamples: int, rng: np.random.Generator) -> npt.
         of examples than the data.
     """
     groups = int(index.max()) + 1
-    drawn = rng.integers(groups, size=(resamples, groups)) * resamples + np.arange(resamples)[:, None]
-    counts = np.bincount(drawn.ravel(), minlength=groups * resamples).astype(np.int32)
+    drawn = rng.integers(groups, size=(resamples, groups))
+    # Each cluster and resample has a number of its own, so that one count does for all resamples.
+    numbers = drawn * resamples + np.arange(resamples)[:, None]
+    counts = np.bincount(numbers.ravel(), minlength=groups * resamples).astype(np.int32)
     return counts.reshape(groups, resamples)[index]

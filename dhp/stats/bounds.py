@@ -11,6 +11,10 @@ That size is estimated from the outcomes, and may grow faster than the value fal
 a better limit. So what outcomes lack to 1 is taken away one by one, in the best clusters first, and the limit
 is the lowest of all these: of clusters of one size an outcome of 1 in place of 0 never lowers it. Without any
 lack the size is the assumed one, so no limit is above that of outcomes that are all 1.
+
+`Bounds` asks `_weighted` for that weighted mean, from below and from above. Independent outcomes go straight
+to `_matched`, which finds the beta distribution. Dependent ones first go through `_with_less_lacking`, which
+takes away what they lack part by part, and `_lowest`, which picks the part with the lowest limit.
 """
 
 from dataclasses import dataclass
@@ -22,11 +26,13 @@ import numpy.typing as npt
 from dhp.stats.arrays import Floats, Ints, cluster_index, cluster_sums
 from dhp.stats.effective_size import effective_size
 from dhp.stats.influences import Influences, cluster_size
+from dhp.stats.student import DEVIATE_95
 
-_LEAST = 1e-12  # a variance below it is rounding
+_LEAST = 1e-12
+"""A variance, or what outcomes lack, below which it is rounding."""
 _CANDIDATES = 12
-"""Parts of what outcomes lack whose limits are computed: those with the lowest ones by Wilson's formula."""
-_DEVIATE = 1.959963984540054  # of the limits of a 95 % interval
+"""Parts of what outcomes lack whose limits are computed: those with the lowest ones by Wilson's formula, a
+quick approximation. Chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +40,19 @@ class _Weighted:
     """The weighted mean for a lower limit: `top` times a variable of the distribution beta(a, b)."""
 
     top: Floats
+    """The largest outcome."""
     a: Floats
+    """First parameter; 0 if every outcome is 0, NaN if the figure is undefined."""
     b: Floats
+    """Second parameter."""
 
     def quantile(self, error: float) -> Floats:
         """The value below which it lies with this chance."""
         from scipy.special import betaincinv
 
-        return np.asarray(
-            self.top * np.where(self.a > 0, betaincinv(self.a, self.b, error), np.minimum(self.a, 0.0))
-        )
+        # a = 0 says that it is always 0; NaN stays.
+        share = np.where(self.a > 0, betaincinv(self.a, self.b, error), np.minimum(self.a, 0.0))
+        return np.asarray(self.top * share)
 
     def log_chance_below(self, line: float) -> Floats:
         """Natural log of the chance that it lies below a line."""
@@ -151,9 +160,13 @@ class _Parts:
     """A figure with parts of what its outcomes lack, from none to all, each of shape (parts, ...)."""
 
     value: Floats
+    """Mean of the outcomes."""
     second: Floats
+    """Mean of their squares."""
     size: Floats
+    """How many independent outcomes they count as."""
     top: Floats
+    """The largest outcome."""
 
 
 def _with_less_lacking(
@@ -171,15 +184,16 @@ def _with_less_lacking(
     total, squares, across = _sums_from_none(lack, members, index)
     # Of an average that lacks tests in some examples an outcome may lie above 1: no part lacks more than all.
     whole = total > total[-1] + _LEAST
-    total, squares, across = (np.where(whole, each[-1], each) for each in (total, squares, across))
+    total = np.where(whole, total[-1], total)
+    squares = np.where(whole, squares[-1], squares)
+    across = np.where(whole, across[-1], across)
     share = total / np.maximum(n, 1)
     variance = np.maximum(share**2 * (members**2).sum(axis=0) - 2 * share * across + squares, 0.0)
     variance *= np.where(groups > 1, groups / np.maximum(groups - 1, 1), np.nan) / np.maximum(n, 1) ** 2
     # The mean square of what an outcome lacks, over its mean: 1 if outcomes are 0 or 1, 1/2 if ties lack all.
     missing = 1 - value
-    ratio = np.where(
-        missing > _LEAST, (1 - 2 * value + second) / np.where(missing > _LEAST, missing, 1.0), 1.0
-    )
+    some = missing > _LEAST
+    ratio = np.where(some, (1 - 2 * value + second) / np.where(some, missing, 1.0), 1.0)
     squares = 1 - 2 * share + np.clip(ratio, 0.0, 1.0) * share
     size = effective_size(
         n,
@@ -200,7 +214,8 @@ def _sums_from_none(lack: Floats, members: Floats, index: Ints) -> tuple[Floats,
     """
     of_cluster = cluster_sums(lack, index)
     order = np.argsort(-of_cluster, axis=0)
-    of_cluster, members = (np.take_along_axis(each, order, axis=0) for each in (of_cluster, members))
+    of_cluster = np.take_along_axis(of_cluster, order, axis=0)
+    members = np.take_along_axis(members, order, axis=0)
     rank = np.argsort(order, axis=0)[index]
     examples = np.argsort(rank - np.clip(lack, 0, 1) / 2, axis=0)
     rank = np.take_along_axis(rank, examples, axis=0)  # of the cluster that each example is in
@@ -213,34 +228,47 @@ def _sums_from_none(lack: Floats, members: Floats, index: Ints) -> tuple[Floats,
     so_far = total - before(of_cluster)
     squares = before(of_cluster**2) + so_far**2
     across = before(of_cluster * members) + so_far * np.take_along_axis(members, rank, axis=0)
-    none = np.zeros((1, *lack.shape[1:]))
-    return np.concatenate([none, total]), np.concatenate([none, squares]), np.concatenate([none, across])
+    nothing = np.zeros((1, *lack.shape[1:]))
+    return (
+        np.concatenate([nothing, total]),
+        np.concatenate([nothing, squares]),
+        np.concatenate([nothing, across]),
+    )
 
 
 def _lowest(parts: _Parts) -> _Weighted:
-    """The weighted mean with the lowest limit of a 95 % interval."""
-    per_size = _DEVIATE**2 / np.where(parts.size > 0, parts.size, 1.0)
+    """The weighted mean with the lowest limit of a 95 % interval, of all parts."""
+    per_size = DEVIATE_95**2 / np.where(parts.size > 0, parts.size, 1.0)
     spread = (parts.second - parts.value**2) * per_size
     limit = (parts.value + per_size / 2 - np.sqrt(np.maximum(spread, 0.0) + per_size**2 / 4)) / (1 + per_size)
     repeated = np.diff(parts.value, axis=0, prepend=2.0) == 0  # an example that lacks nothing adds no part
     lowest = np.argsort(np.where(repeated, 2.0, limit), axis=0)[:_CANDIDATES]
-    chosen = (
-        np.take_along_axis(x, lowest, axis=0) for x in (parts.size, parts.value, parts.second, parts.top)
+    matched = _matched(
+        np.take_along_axis(parts.size, lowest, axis=0),
+        np.take_along_axis(parts.value, lowest, axis=0),
+        np.take_along_axis(parts.second, lowest, axis=0),
+        np.take_along_axis(parts.top, lowest, axis=0),
     )
-    matched = _matched(*chosen)
     lowest = np.argsort(matched.quantile(0.025), axis=0)[:1]
-    return _Weighted(*(np.take_along_axis(x, lowest, axis=0)[0] for x in (matched.top, matched.a, matched.b)))
+    return _Weighted(
+        top=np.take_along_axis(matched.top, lowest, axis=0)[0],
+        a=np.take_along_axis(matched.a, lowest, axis=0)[0],
+        b=np.take_along_axis(matched.b, lowest, axis=0)[0],
+    )
 
 
 def _matched(size: Floats, value: Floats, second: Floats, top: Floats) -> _Weighted:
-    """The same from the number of outcomes, their mean, mean square and maximum."""
+    """The weighted mean from the number of outcomes, their mean, mean square and maximum.
+
+    The beta distribution has mean and variance of the Dirichlet-weighted mean of these outcomes and one of 0.
+    """
     second = np.minimum(second, top * value)
     mean = size * value / (size + 1)
     variance = (size * second / (size + 1) - mean**2) / (size + 2)
     some = variance > _LEAST
     share = mean / np.where(top > 0, top, 1.0)
     total = share * (1 - share) * top**2 / np.where(some, variance, 1.0) - 1
-    a, b = (
-        np.where(some, each * total, np.where(np.isnan(size), np.nan, 0.0)) for each in (share, 1 - share)
-    )
-    return _Weighted(top, a, np.where(some, b, 1.0))
+    always_0 = np.where(np.isnan(size), np.nan, 0.0)
+    a = np.where(some, share * total, always_0)
+    b = np.where(some, (1 - share) * total, 1.0)
+    return _Weighted(top, a, b)

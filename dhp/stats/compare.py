@@ -2,12 +2,15 @@
 
 Two judges that rated the same texts would be alike if their labels could be swapped text by text: p is the
 share of random swaps that set them as far apart.
+
+`compare` gives one `Comparison` a quantity: figures of the judges with their limits, every pair of judges
+swapped, and groups that do not differ. `compare_variants` swaps the pairs in each kind of damage. Both first
+leave out what one of the judges lacks (`in_common`).
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -29,12 +32,12 @@ from dhp.stats.swap import ALPHA, Swapped, swap, swap_together
 from dhp.stats.swap_detection import detection_pairs
 from dhp.stats.wilcoxon import average_ranks
 
-T = TypeVar("T")
 _OVERALL, _KINDS = slice(1), slice(1, None)
-"""Places of the figures of `detection_pairs`."""
+"""Places of the figures of `detection_pairs`: over all kinds of damage, then of each kind."""
 QUANTITIES = ("detection", "auroc", "standardised_drop")
 SWAPS_PER_PAIR = 40
-"""p is at least 1 / (resamples + 1), Holm multiplies it by the number of pairs, and 1 / 40 is below 0.05."""
+"""Random swaps that are needed for each pair of judges, so that any can differ: p is at least
+1 / (resamples + 1), Holm multiplies it by the number of pairs, and 1 / 40 is below 0.05."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,9 @@ class Pair:
     @property
     def direction(self) -> int:
         """1 if the second judge has significantly more, -1 if it has less, else 0."""
-        return 0 if not self.differs else 1 if self.difference > 0 else -1
+        if not self.differs:
+            return 0
+        return 1 if self.difference > 0 else -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,17 +193,20 @@ def compare_shares(
     ValueError
         If the shapes differ or a parameter is out of range.
     """
-    points = np.array([np.ravel([each.value, *mean_interval(each, clusters)]) for each in judges])
-    swapped = [
-        swap(one, other, rng, clusters, resamples=resamples, bounds=bounds)
-        for one, other in combinations(judges, 2)
-    ]
-    return _compared(points, swapped)
+    figures = []
+    for judge in judges:
+        low, high = mean_interval(judge, clusters)
+        figures.append([judge.value[0], low[0], high[0]])
+    swapped = []
+    for one, other in combinations(judges, 2):
+        swapped.append(swap(one, other, rng, clusters, resamples=resamples, bounds=bounds))
+    return _compared(np.array(figures), swapped)
 
 
 def _detected(
     judges: Sequence[JudgeScores], levels: Sequence[str], clusters: npt.ArrayLike | None
 ) -> Iterator[tuple[Influences, Influences]]:
+    """Detection of every pair of judges, as `detection_pairs`."""
     return detection_pairs([judge.differences for judge in judges], levels, clusters)
 
 
@@ -213,9 +221,8 @@ def _by_detection(
 ) -> Comparison:
     averages = [detection(judge.differences, levels, clusters).average for judge in judges]
     swapped = []
-    for both in pairs or _detected(judges, levels, clusters):
-        one, other = (each.part(_OVERALL) for each in both)
-        swapped.append(swap(one, other, rng, clusters, resamples=resamples))
+    for one, other in pairs or _detected(judges, levels, clusters):
+        swapped.append(swap(one.part(_OVERALL), other.part(_OVERALL), rng, clusters, resamples=resamples))
         on_pair()
     return _compared(np.array(averages), swapped)
 
@@ -230,19 +237,24 @@ def _by_tests(
     on_pair: Callable[[], object],
 ) -> Comparison:
     """Comparison by AUROC or standardised drop, with equal weights of the metrics."""
+    averages: list[Influences] = []
+    figures = []
+    for judge in judges:
+        counted = ~np.isnan(judge.differences)
+        if quantity == "auroc":
+            average = _averaged(auroc_influences(judge.original, judge.degraded, counted), levels)
+            low, high = wilson_interval(average, clusters)
+        else:
+            average = _averaged(standardised_drop_influences(judge.original, judge.degraded, counted), levels)
+            low, high = student_interval(average, clusters)
+        averages.append(average)
+        figures.append([average.value[0], low[0], high[0]])
     bounds = (-1.0, 1.0) if quantity == "auroc" else None
-    of_tests = auroc_influences if quantity == "auroc" else standardised_drop_influences
-    limits = wilson_interval if quantity == "auroc" else student_interval
-    figures = [
-        _averaged(of_tests(judge.original, judge.degraded, ~np.isnan(judge.differences)), levels)
-        for judge in judges
-    ]
-    points = np.array([np.ravel([each.value, *limits(each, clusters)]) for each in figures])
-    swapped = [
-        swap(one, other, rng, clusters, resamples=resamples, bounds=bounds)
-        for one, other in _pairs(figures, on_pair)
-    ]
-    return _compared(points, swapped)
+    swapped = []
+    for one, other in combinations(averages, 2):
+        swapped.append(swap(one, other, rng, clusters, resamples=resamples, bounds=bounds))
+        on_pair()
+    return _compared(np.array(figures), swapped)
 
 
 def _averaged(tests: Influences, levels: Sequence[str]) -> Influences:
@@ -252,80 +264,88 @@ def _averaged(tests: Influences, levels: Sequence[str]) -> Influences:
     return weighted(tests, np.repeat(shares[-1:, :, None], metrics, axis=2) / metrics)
 
 
-def _pairs(items: Sequence[T], on_pair: Callable[[], object]) -> Iterator[tuple[T, T]]:
-    """Every pair once, in order; says after each that it is done with."""
-    for pair in combinations(items, 2):
-        yield pair
-        on_pair()
-
-
 def in_common(judges: Sequence[JudgeScores]) -> list[JudgeScores]:
-    """The scores without pairs that some judge lacks, and without variants with fewer than five pairs
-    left."""
+    """The scores without pairs that some judge lacks, and without variants that have fewer than five left."""
     lacking = np.any([np.isnan(checked_table(judge.differences)) for judge in judges], axis=0)
     few = (~lacking).sum(axis=0).max(axis=1) < FEWEST_PAIRS
     lacking |= few[:, None]
-    return [
-        JudgeScores(
-            judge.original,
-            np.where(lacking, np.nan, judge.degraded),
-            np.where(lacking, np.nan, judge.differences),
-        )
-        for judge in judges
-    ]
+    common = []
+    for judge in judges:
+        degraded = np.where(lacking, np.nan, judge.degraded)
+        differences = np.where(lacking, np.nan, judge.differences)
+        common.append(JudgeScores(judge.original, degraded, differences))
+    return common
 
 
 def _compared(figures: Floats, swapped: Sequence[Swapped]) -> Comparison:
     """Comparison from figures with their limits, shape (K, 3), and the swaps of all pairs."""
     point, low, high = figures.T
-    indices = list(combinations(range(point.size), 2))
-    p = np.array([float(each.p[0]) for each in swapped])
-    p_adjusted = np.exp(holm(np.log(p)))
-    pairs = tuple(
-        _pair(i, j, each, 0, float(adjusted), float(point[j] - point[i]))
-        for (i, j), each, adjusted in zip(indices, swapped, p_adjusted, strict=True)
-    )
-    apart = [(pair.first, pair.second) for pair in pairs if pair.differs]
+    indices = combinations(range(point.size), 2)
+    log_p = np.log(np.array([float(each.p[0]) for each in swapped]))
+    pairs: list[Pair] = []
+    for (i, j), each, adjusted in zip(indices, swapped, np.exp(holm(log_p)), strict=True):
+        pairs.append(_pair(i, j, each, 0, float(adjusted), float(point[j] - point[i])))
+    apart: list[tuple[int, int]] = []
     better, worse = np.zeros(point.size), np.zeros(point.size)
-    for i, j in apart:
-        winner, loser = (i, j) if point[i] > point[j] else (j, i)
+    for pair in pairs:
+        if not pair.differs:
+            continue
+        apart.append((pair.first, pair.second))
+        winner, loser = pair.second, pair.first
+        if point[pair.first] > point[pair.second]:
+            winner, loser = pair.first, pair.second
         better[loser] += 1
         worse[winner] += 1
     defined = ~np.isnan(point)
     return Comparison(
-        point,
-        low,
-        high,
-        np.where(defined, average_ranks(-point), np.nan),
-        np.where(defined, 1 + better, np.nan),
-        np.where(defined, defined.sum() - worse, np.nan),
-        pairs,
-        _groups(point, apart),
+        point=point,
+        low=low,
+        high=high,
+        rank=np.where(defined, average_ranks(-point), np.nan),
+        rank_low=np.where(defined, 1 + better, np.nan),
+        rank_high=np.where(defined, defined.sum() - worse, np.nan),
+        pairs=tuple(pairs),
+        groups=_groups(point, apart),
     )
 
 
 def _pair(i: int, j: int, swapped: Swapped, figure: int, p_adjusted: float, difference: float) -> Pair:
-    """Two judges by one of the figures that were swapped, as those are of the first less the second."""
+    """Two judges by one of the figures that were swapped.
+
+    A `Swapped` is of the first judge less the second, and a `Pair` of the second less the first: the limits
+    change their sign and their places. Adding 0.0 makes 0.0 of -0.0.
+    """
     low, high = -float(swapped.high[figure]), -float(swapped.low[figure])
     return Pair(i, j, difference + 0.0, low + 0.0, high + 0.0, float(swapped.p[figure]), p_adjusted)
 
 
 def _groups(point: Floats, told_apart: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
-    """Insert and absorb: split every set at each pair told apart, and drop splits within others."""
-    order = [int(i) for i in np.argsort(-point, kind="stable") if not np.isnan(point[i])]
+    """The largest sets of judges of which no two are told apart, by inserting and absorbing (Piepho 2004).
+
+    Begin with one set of all. At each pair that is told apart, split every set that holds both, and drop
+    what lies within another set.
+    """
+    order: list[int] = []  # the best first
+    for i in np.argsort(-point, kind="stable"):
+        if not np.isnan(point[i]):
+            order.append(int(i))
     sets = [frozenset(order)] if order else []
     for pair in told_apart:
+        kept: list[frozenset[int]] = []
         split: list[frozenset[int]] = []
-        for both in (s for s in sets if s.issuperset(pair)):
-            split += [both - {one} for one in pair]
-        sets = [s for s in sets if not s.issuperset(pair)]
+        for members in sets:
+            if members.issuperset(pair):
+                split += [members - {pair[0]}, members - {pair[1]}]
+            else:
+                kept.append(members)
+        sets = kept
         for new in split:
             # A subset of another set says nothing more: its letter would stand beside that one in each judge.
-            if not any(new <= s for s in sets):
+            if not any(new <= other for other in sets):
                 sets.append(new)
     # From the best to the worst: members within a set, and sets by their members.
-    by_place = sorted(sorted(map(order.index, s)) for s in sets)
-    return tuple(tuple(order[place] for place in places) for places in by_place)
+    groups = sorted(sorted(map(order.index, members)) for members in sets)
+    return tuple(tuple(order[place] for place in places) for places in groups)
 
 
 def compare_variants(
@@ -362,10 +382,11 @@ def compare_variants(
     ValueError
         If shapes differ or a parameter is out of range.
     """
-    v, indices = judges[0].differences.shape[1], list(combinations(range(len(judges)), 2))
+    v = judges[0].differences.shape[1]
     known = pairs or _detected(in_common(judges), ["all"] * v, clusters)
     kinds = [(one.part(_KINDS), other.part(_KINDS)) for one, other in known]
     swapped = swap_together(kinds, rng, clusters, resamples=resamples)
+    indices = list(combinations(range(len(judges)), 2))
     compared: list[tuple[Pair, ...]] = []
     for kind in range(v):
         of_kind = []

@@ -5,6 +5,9 @@ together (the largest standardised signed-rank sum; Westfall and Young 1993, sin
 them is its mean change as a share of what the mildest noticed damage costs by the same metric. Two one-sided
 t-tests of the change against a tenth of that drop say whether it is small (Schuirmann 1987), and one whether
 it is large.
+
+`movements` is the way of each control: swaps (`_flipped`), the damage that it is held against (`_mildest`),
+and the tests of its size (`_by_size`).
 """
 
 import math
@@ -21,24 +24,9 @@ from dhp.stats.sign_flips import flip_p, flipped_sums, sign_flips
 from dhp.stats.wilcoxon import signed_ranks
 
 LITTLE = 0.1
-"""Share of what the mildest noticed damage costs, below which a change is small."""
-
-_SMALLEST = 1e-300  # of a p-value that would underflow
-
-
-def _flipped(values: Floats, clusters: npt.ArrayLike | None, resamples: int) -> tuple[Floats, Floats, bool]:
-    """Standardised sums of values (n, V, M): observed (V, M), and under sign flips (R, V, M).
-
-    Clusters in which nothing moves change no sum, and are not flipped.
-    """
-    shares = cluster_sums(values.reshape(len(values), -1), cluster_index(clusters, len(values)))
-    moving = (shares != 0).any(axis=1)
-    shares = shares[moving] if moving.any() else shares[:1]
-    error = np.sqrt((shares**2).sum(axis=0))
-    shares = shares / np.where(error > 0, error, 1.0)
-    signs, exact = sign_flips(len(shares), resamples, np.random.default_rng(0))
-    shape = values.shape[1:]
-    return shares.sum(axis=0).reshape(shape), flipped_sums(signs, shares).reshape(-1, *shape), exact
+"""Share of what the mildest noticed damage costs, below which a change is small; chosen."""
+_SMALLEST = 1e-300
+"""P-value that stands for smaller ones, whose logarithm would be infinite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,21 +83,46 @@ def movements(
         If shapes do not fit or a difference is infinite.
     """
     x = checked_table(controls)
-    reference, against = _mildest(damage, np.asarray(noticed, dtype=np.bool_), clusters, x.shape[2])
+    metrics = x.shape[2]
+    reference, against = _mildest(damage, np.asarray(noticed, dtype=np.bool_), clusters, metrics)
     moves = []
     for c in range(x.shape[1]):
-        column = x[:, [c]]
-        observed, flipped, exact = _flipped(signed_ranks(column), clusters, resamples)
-        furthest = np.abs(flipped[:, 0]).max(axis=1)[:, None]
-        p = flip_p(np.abs(observed[0]), np.broadcast_to(furthest, (len(furthest), x.shape[2])), exact)
-        change = np.sign(observed[0]) * _means(column)[0]
+        differences = x[:, c]
+        observed, flipped, exact = _flipped(signed_ranks(differences), clusters, resamples)
+        furthest = np.abs(flipped).max(axis=1)[:, None]
+        p = flip_p(np.abs(observed), np.broadcast_to(furthest, (len(furthest), metrics)), exact)
+        direction = np.sign(observed)
+        change = direction * _means(differences)
         with np.errstate(invalid="ignore", divide="ignore"):
             share = np.where(reference > 0, np.maximum(change, 0.0) / reference, np.inf)
-        seen = detection(column, ["all"], clusters)
-        log_p = np.where(seen.pairs[0] > 0, np.log(p), np.nan)
-        small, large = _by_size(column[:, 0], damage, against, np.sign(observed[0]), clusters)
-        moves.append(Movement(seen, log_p, observed[0] > 0, share, against, small, large))
+        seen = detection(x[:, [c]], ["all"], clusters)
+        small, large = _by_size(differences, damage, against, direction, clusters)
+        moves.append(
+            Movement(
+                seen=seen,
+                log_p=np.where(seen.pairs[0] > 0, np.log(p), np.nan),
+                fell=observed > 0,
+                share=share,
+                against=against,
+                log_p_small=small,
+                log_p_large=large,
+            )
+        )
     return moves
+
+
+def _flipped(values: Floats, clusters: npt.ArrayLike | None, resamples: int) -> tuple[Floats, Floats, bool]:
+    """Standardised sums of values (n, M): observed (M,), and under R sign flips (R, M); whether all patterns.
+
+    Clusters in which nothing moves change no sum, and are not flipped.
+    """
+    shares = cluster_sums(values, cluster_index(clusters, len(values)))
+    moving = (shares != 0).any(axis=1)
+    shares = shares[moving] if moving.any() else shares[:1]
+    error = np.sqrt((shares**2).sum(axis=0))
+    shares = shares / np.where(error > 0, error, 1.0)
+    signs, exact = sign_flips(len(shares), resamples, np.random.default_rng(0))
+    return shares.sum(axis=0), flipped_sums(signs, shares), exact
 
 
 def _by_size(
@@ -127,10 +140,14 @@ def _by_size(
     small, large = np.full(change.shape[1], np.nan), np.full(change.shape[1], np.nan)
     drops = np.asarray(damage, dtype=np.float64)
     for m in np.flatnonzero(against >= 0):
-        part = mean_influences(LITTLE * drops[:, against[m], m])
-        up, down, moved = (mean_influences(sign * change[:, m]) for sign in (1, -1, direction[m]))
-        small[m] = max(_log_p_below_zero(difference(end, part), clusters) for end in (up, down))
-        large[m] = _log_p_below_zero(difference(part, moved), clusters)
+        a_tenth = mean_influences(LITTLE * drops[:, against[m], m])
+        fall, rise = mean_influences(change[:, m]), mean_influences(-change[:, m])
+        moved = mean_influences(direction[m] * change[:, m])
+        small[m] = max(
+            _log_p_below_zero(difference(fall, a_tenth), clusters),
+            _log_p_below_zero(difference(rise, a_tenth), clusters),
+        )
+        large[m] = _log_p_below_zero(difference(a_tenth, moved), clusters)
     return small, large
 
 
@@ -151,9 +168,8 @@ def _mildest(
     damage: npt.ArrayLike | None, noticed: Bools, clusters: npt.ArrayLike | None, metrics: int
 ) -> tuple[Floats, Ints]:
     """The mean drop by each metric that a control is held against, 0 without any, and the kind; both (M,)."""
-    none = np.zeros(metrics), np.full(metrics, -1)
     if damage is None:
-        return none
+        return np.zeros(metrics), np.full(metrics, -1)
     x = checked_table(damage)
     drops, seen = _means(x), detection(x, ["all"] * x.shape[1], clusters)
     counted = (seen.pairs >= FEWEST_PAIRS) & (drops > 0)

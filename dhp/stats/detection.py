@@ -14,6 +14,10 @@ equally much is unbiased. If metrics differ by about a standard error it is too 
 the one of its value; its upper limit is the one of the metric that is best on the data, if that is larger,
 as the value may be too low. How many kinds are judged does not matter to an interval: that is the business of
 tests.
+
+Outcomes of examples (1, 1/2, 0) are read by weights of the metrics, (n, V, M), which `metric_choice` makes of
+sums over the other clusters. What comes out are `Influences`: a mean, and what each example adds to it. The
+limits (`Bounds`) and the mean over levels (`averaged_kinds`) follow from these.
 """
 
 import math
@@ -28,9 +32,11 @@ from dhp.stats.bounds import Bounds
 from dhp.stats.influences import Influences, weighted
 
 FEWEST_PAIRS = 5
-"""Pairs that a kind of damage needs to be judged, and to enter an average."""
+"""Pairs that a kind of damage needs to be judged, and to enter an average. With fewer no test can be
+significant at 5 %: of four pairs that all fell p is 1/16."""
 _DECISION = 1.5
-"""How sharply the metric is chosen: the weight of one that is g standard errors behind is exp(-1.5 g^2)."""
+"""How sharply the metric is chosen: the weight of one that is g standard errors behind is exp(-1.5 g^2).
+Chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +146,10 @@ def detection(
 def outcome_shares(differences: Floats) -> tuple[Floats, Floats, Floats, Ints]:
     """Shares that fell, tied and rose over the first axis, NaN without a pair, and the number of pairs."""
     pairs = (~np.isnan(differences)).sum(axis=0)
-    counts = np.stack(
-        [(compared(differences, 0)).sum(axis=0) for compared in (np.greater, np.equal, np.less)]
-    )
-    fell, tied, rose = counts / np.where(pairs > 0, pairs, np.nan)
+    of = np.where(pairs > 0, pairs, np.nan)
+    fell = (differences > 0).sum(axis=0) / of
+    tied = (differences == 0).sum(axis=0) / of
+    rose = (differences < 0).sum(axis=0) / of
     return fell, tied, rose, pairs
 
 
@@ -166,7 +172,8 @@ def averaged_kinds(
 
 def _of_kinds(differences: Floats, weights: Floats) -> Influences:
     """Detection of each kind, shape (V, 1), by weights (n, V, M) of the metrics."""
-    return _figures(_read(_outcomes(differences), weights)[:, :, None])
+    by_example = _read(_outcomes(differences), weights)
+    return _figures(by_example[:, :, None])
 
 
 def _outcomes(differences: Floats) -> Floats:
@@ -179,9 +186,8 @@ def _figures(outcomes: Floats) -> Influences:
     defined = ~np.isnan(outcomes)
     pairs = np.where(defined.any(axis=0), defined.sum(axis=0), np.nan)
     value = np.where(defined, outcomes, 0.0).sum(axis=0) / pairs
-    return Influences(
-        value, np.where(defined, (outcomes - value) / pairs, 0.0), defined, np.ones(value.shape)
-    )
+    influence = np.where(defined, (outcomes - value) / pairs, 0.0)
+    return Influences(value, influence, defined, tests=np.ones(value.shape))
 
 
 def _kinds(by_metric: Floats, seen: Floats, bounds: Bounds, highest: Floats) -> tuple[Floats, Floats, Floats]:
@@ -201,10 +207,10 @@ def outcomes_by_best(differences: npt.ArrayLike, clusters: npt.ArrayLike | None 
     index = cluster_index(clusters, len(x))
     defined = ~np.isnan(x)
     signs = np.where(defined, np.sign(x), 0.0)
-    sums, squares, counts = (
-        cluster_sums(each.sum(axis=1, keepdims=True), index)
-        for each in (signs, signs**2, defined.astype(np.float64))
-    )
+    # The kinds together choose, so they are summed first.
+    sums = cluster_sums(signs.sum(axis=1, keepdims=True), index)
+    squares = cluster_sums((signs**2).sum(axis=1, keepdims=True), index)
+    counts = cluster_sums(defined.astype(np.float64).sum(axis=1, keepdims=True), index)
     weights = _choice(sums, squares, counts)[index]
     return _read(_outcomes(x), normalised(np.broadcast_to(weights, x.shape), defined))
 
@@ -218,17 +224,21 @@ def _metric_weights(differences: Floats, index: Ints) -> Floats:
     if differences.shape[2] == 1:
         return defined.astype(np.float64)
     signs = np.where(defined, np.sign(differences), 0.0)
-    sums, squares, counts = (
-        cluster_sums(each, index) for each in (signs, signs**2, defined.astype(np.float64))
-    )
+    sums = cluster_sums(signs, index)
+    squares = cluster_sums(signs**2, index)
+    counts = cluster_sums(defined.astype(np.float64), index)
     return normalised(_choice(sums, squares, counts)[index], defined)
 
 
 def _choice(sums: Floats, squares: Floats, counts: Floats) -> Floats:
     """Weights of the metrics for each cluster, not yet normalised, from sums over clusters (G, V, M)."""
-    others, moved, size = (each.sum(axis=0) - each for each in (sums, squares, counts))
     groups = np.maximum((counts.sum(axis=2) > 0).sum(axis=0), 1)[:, None]
-    return metric_choice(others, moved, size, groups)
+    return metric_choice(
+        others=sums.sum(axis=0) - sums,
+        moved=squares.sum(axis=0) - squares,
+        size=counts.sum(axis=0) - counts,
+        groups=groups,
+    )
 
 
 def metric_choice(others: Floats, moved: Floats, size: Floats, groups: npt.ArrayLike) -> Floats:
@@ -254,16 +264,17 @@ def metric_choice(others: Floats, moved: Floats, size: Floats, groups: npt.Array
 
 def normalised(weights: Floats, present: Bools) -> Floats:
     """Weights of the metrics that are there, summing to 1; equal ones if none of these has weight."""
-    mine = np.where(present, weights, 0.0)
-    none = (mine.sum(axis=-1, keepdims=True) <= 0) & present
-    mine = np.where(none, 1.0, mine)
-    return np.asarray(mine / np.maximum(mine.sum(axis=-1, keepdims=True), 1e-300))
+    some = np.where(present, weights, 0.0)
+    without_weight = (some.sum(axis=-1, keepdims=True) <= 0) & present
+    some = np.where(without_weight, 1.0, some)
+    return np.asarray(some / np.maximum(some.sum(axis=-1, keepdims=True), 1e-300))
 
 
 def _read(outcomes: Floats, weights: Floats) -> Floats:
     """Each example's outcome (n, ..., M) by its weights, shape (n, ...); NaN without a pair."""
     defined = ~np.isnan(outcomes)
-    return np.where(defined.any(axis=-1), np.where(defined, outcomes * weights, 0.0).sum(axis=-1), np.nan)
+    read = np.where(defined, outcomes * weights, 0.0).sum(axis=-1)
+    return np.where(defined.any(axis=-1), read, np.nan)
 
 
 def _average(
@@ -278,14 +289,13 @@ def _average(
 
     The upper limit is by the metrics that are best on the data, whose expectation is never below it.
     """
-    _, shares = level_shares(levels, counted)
+    _, shares = level_shares(levels, counted)  # refuses levels that do not fit, also if no kind counts
     if not counted.any():
         return math.nan, math.nan, math.nan
-    lower, upper = (
-        Bounds(averaged_kinds(kinds, levels, counted), clusters, _mean_square(kinds, shares[-1]))
-        for kinds in (seen, by_best)
-    )
-    average = np.where(counted, shares[-1] * value, 0.0).sum()
+    share = shares[-1]  # of each kind in the mean over levels
+    lower = Bounds(averaged_kinds(seen, levels, counted), clusters, _mean_square(seen, share))
+    upper = Bounds(averaged_kinds(by_best, levels, counted), clusters, _mean_square(by_best, share))
+    average = np.where(counted, share * value, 0.0).sum()
     return float(average), float(lower.low()[0]), float(upper.high()[0])
 
 
@@ -302,6 +312,3 @@ def _of_best(differences: Floats) -> Floats:
     highest = np.max(value, axis=1, keepdims=True, initial=-np.inf, where=defined.any(axis=0))
     chosen = defined & (value >= highest - 1e-12)
     return np.asarray(chosen / np.maximum(chosen.sum(axis=2, keepdims=True), 1))
-
-
-_BLIND = 0.5

@@ -5,6 +5,10 @@ damage changes nothing, the scores of an original and of its copy may be swapped
 all examples of a cluster together. The statistic is the harmonic mean of the metrics' p-values (Wilson 2019),
 by the normal distribution of their signed rank sums. Its distribution is that of the swaps themselves: no
 assumption on how metrics or examples depend is needed (Pesarin and Salmaso 2010).
+
+`discern` tests each metric of each variant (`_tested`), combines the p-values (`combined`, or `joint_log_p`)
+and turns them into D (`discernment`). `level_average` and `minimum` make the figures of a run of these,
+`holm` corrects for many tests. All p-values are natural logarithms, so that none becomes 0.
 """
 
 import math
@@ -28,7 +32,9 @@ from dhp.stats.sign_flips import flip_p, flipped_sums, sign_flips
 from dhp.stats.wilcoxon import Alternative, Method, signed_rank, signed_ranks
 
 LOG_ALPHA = math.log(0.05)
-_ROUNDING = 1e-9  # scores that differ by less are equal
+"""The unit of D."""
+_ROUNDING = 1e-9
+"""Scores that differ by a smaller part are equal."""
 
 
 @overload
@@ -73,7 +79,9 @@ def minimum(scores: npt.ArrayLike) -> tuple[float, int]:
     """
     x = np.asarray(scores, dtype=np.float64)
     lowest = float(x.min())
-    return lowest, int((~(x > lowest + _ROUNDING * max(abs(lowest), 1))).argmax())
+    # Not above, instead of at or below: a NaN is neither, and comes first as the lowest is NaN, too.
+    tied = ~(x > lowest + _ROUNDING * max(abs(lowest), 1))
+    return lowest, int(tied.argmax())
 
 
 COMBINATIONS: tuple[Combination, ...] = get_args(Combination)
@@ -111,9 +119,12 @@ def combined(log_p: Floats, weights: Floats | None, combination: Combination) ->
         raise ValueError(f"unknown combination '{combination}'; allowed: {', '.join(COMBINATIONS)}")
     m = log_p.shape[-1]
     equal = 1.0 if combination == "printed" else 1 / m
-    w = np.full(log_p.shape[-2:], equal) if weights is None else np.where(np.isnan(weights), equal, weights)
+    w = np.full(log_p.shape[-2:], equal)
+    if weights is not None:
+        w = np.where(np.isnan(weights), equal, weights)
     with np.errstate(divide="ignore"):
         parts = np.log(w) - log_p
+    # The logarithm of a sum of exponentials, of which the largest is taken out: none can overflow.
     top = parts.max(axis=-1)
     logs: Floats = np.minimum(-(top + np.log(np.exp(parts - top[..., None]).sum(axis=-1))), 0.0)
     if combination in ("hmp-asymptotic", "joint") and m > 1:
@@ -126,7 +137,7 @@ def _make_asymptotic(logs: Floats, weights: Floats) -> None:
     entropy = -(weights * np.log(np.where(weights > 0, weights, 1))).sum(axis=-1)
     location = np.broadcast_to(entropy + 1 - np.euler_gamma + np.log(np.pi / 2), logs.shape)
     several = np.broadcast_to((weights > 0).sum(axis=-1) > 1, logs.shape)
-    turned = several & (logs >= -30)  # beyond that the tail is 1/x to 11 digits
+    turned = several & (logs >= -30)  # beyond it the tail is 1/x to 11 digits, as is the mean
     tails = _landau_tail((np.exp(-logs[turned]) - location[turned]) / (np.pi / 2))
     logs[turned] = np.clip(np.log(tails), logs[turned], 0.0)
 
@@ -185,18 +196,16 @@ def discern(
     """
     x = checked_table(differences)
     _, v, m = x.shape
-    for kind, name, allowed in (
-        ("method", method, get_args(Method)),
-        ("alternative", alternative, get_args(Alternative)),
-    ):
-        if name not in allowed:
-            raise ValueError(f"unknown {kind} '{name}'; allowed: {', '.join(allowed)}")
-    metric_weights(weights, v, m)
+    if method not in get_args(Method):
+        raise ValueError(f"unknown method '{method}'; allowed: {', '.join(get_args(Method))}")
+    if alternative not in get_args(Alternative):
+        raise ValueError(f"unknown alternative '{alternative}'; allowed: {', '.join(get_args(Alternative))}")
+    metric_weights(weights, v, m)  # refuses what does not fit
     log_p = _tested(x, method, alternative, None if clusters is None else cluster_index(clusters, len(x)))
 
     def d_of(of_metrics: Floats | None) -> Floats:
         logs = combined(log_p, of_metrics, combination)
-        # The exact test of one metric is of these sign flips.
+        # Of one metric the exact test is that of these sign flips already.
         if combination == "joint" and alternative == "greater" and m > 1:
             logs = joint_log_p(x, np.random.default_rng(0), clusters, of_metrics, tail=logs)
         return discernment(logs)
@@ -260,7 +269,7 @@ def joint_log_p(
     scale = np.sqrt((shares**2).sum(axis=0))
     signs, exact = sign_flips(len(shares), resamples, rng)
     sums = np.vstack([shares.sum(axis=0), flipped_sums(signs, shares)])
-    z = np.where(scale > 0, sums / np.where(scale > 0, scale, 1.0), -np.inf)
+    z = np.where(scale > 0, sums / np.where(scale > 0, scale, 1.0), -np.inf)  # nothing moved: p = 1
     logs = log_ndtr(-z).reshape(len(z), *x.shape[1:])
     statistic = -combined(logs, weights, "hmp")
     undefined = np.any(np.all(np.isnan(x), axis=0), axis=1)
@@ -290,8 +299,9 @@ def holm(log_p: npt.ArrayLike) -> Floats:
     logs = np.asarray(log_p, dtype=np.float64)
     if logs.ndim != 1 or (logs > 0).any():
         raise ValueError("log_p must have shape (k,) and no value above 0")
-    order = np.argsort(logs, kind="stable")[: int((~np.isnan(logs)).sum())]
-    raised = logs[order] + np.log(np.arange(order.size, 0, -1))
+    defined = int((~np.isnan(logs)).sum())
+    order = np.argsort(logs, kind="stable")[:defined]  # NaN is sorted last
+    raised = logs[order] + np.log(np.arange(defined, 0, -1))
     adjusted = np.full(logs.shape, np.nan)
     adjusted[order] = np.minimum(np.maximum.accumulate(raised), 0.0)
     return adjusted

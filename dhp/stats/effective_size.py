@@ -13,7 +13,8 @@ from dhp.stats.arrays import Floats
 from dhp.stats.student import quantile
 
 WEIGHT = 1.0
-"""Of the assumed correlations, in outcomes of 0 or 1 near the middle: a single event does not undo them."""
+"""Weight of the assumed correlations, in outcomes of 0 or 1 near the middle: a single event does not undo
+them. This and the two below are chosen; `scripts/limits.py` measures how often the limits hold with them."""
 OF_TESTS = 0.7
 """Assumed correlation of the tests of one example."""
 OF_CLUSTERS = 0.25
@@ -28,11 +29,11 @@ def effective_size(
     tests: npt.ArrayLike = 1.0,
     cluster_size: npt.ArrayLike = 1.0,
 ) -> Floats:
-    """The effective size, all of one shape (...).
+    """The effective size: the variance of one outcome over that of the mean. All have one shape (...).
 
-    The variance of one outcome over that of the mean. Where nearly all outcomes are equal, neither can be
-    seen. So the design effect, the ratio of the variance to that of independent examples, is shrunk to the
-    one of the assumed correlations. The size is lowered as Student's t is wider than the normal distribution.
+    If nearly all outcomes are equal, neither variance can be seen. So the design effect, the ratio of the
+    variance to that of independent examples, is shrunk to the one of the assumed correlations. The size is
+    also lowered by as much as Student's t is wider than the normal distribution.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ def effective_size(
     variance
         Of the mean, estimated between clusters.
     groups
-        Clusters with an outcome; each example is one of its own if there are none.
+        Clusters with an outcome; without clusters each example is one of its own.
     tests
         Number of tests of which an example's outcome is the mean.
     cluster_size
@@ -55,7 +56,9 @@ def effective_size(
         At most n * tests, and exactly n for one test of independent examples; NaN with fewer than two groups
         of dependent ones.
     """
-    n, tests, cluster_size = (np.asarray(each, dtype=np.float64) for each in (n, tests, cluster_size))
+    n = np.asarray(n, dtype=np.float64)
+    tests = np.asarray(tests, dtype=np.float64)
+    cluster_size = np.asarray(cluster_size, dtype=np.float64)
     assumed = (1 + (tests - 1) * OF_TESTS) / tests * (1 + (cluster_size - 1) * OF_CLUSTERS)
     seen = 4 * n * n * np.asarray(variance)
     size = n * (4 * n * np.asarray(single) + WEIGHT) / (seen + WEIGHT * assumed)

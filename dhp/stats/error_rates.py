@@ -36,22 +36,24 @@ def error_rates(good: Floats, bad: Floats, passes: float) -> ErrorRates | None:
     ErrorRates or None
         None if there is no good or no bad text.
     """
-    defined = [~np.isnan(side) for side in (good, bad)]
-    if not all(side.any() for side in defined):
+    of_good, of_bad = ~np.isnan(good), ~np.isnan(bad)
+    if not of_good.any() or not of_bad.any():
         return None
-    right = [good >= passes, (bad < passes) & defined[1]]
-    sensitivity, specificity = (_counts(r, t) for r, t in zip(right, defined, strict=True))
-    return ErrorRates(sensitivity, specificity)
+    return ErrorRates(
+        sensitivity=_counts(good >= passes, of_good),
+        specificity=_counts(bad < passes, of_bad),  # NaN is not below
+    )
 
 
 def _counts(right: Bools, present: Bools) -> tuple[float, float]:
     """Texts judged rightly, of how many, in independent texts."""
-    of = present.sum(axis=0)
-    chosen = of > 0
-    k, n = right.sum(axis=0)[chosen], of[chosen]
-    total, examples = int(n.sum()), len(n)
+    texts = present.sum(axis=0)
+    some = texts > 0
+    k, n = right.sum(axis=0)[some], texts[some]
+    total = int(n.sum())
     share = float(k.sum() / total)
-    spread = float(((k - share * n) ** 2).sum()) / total**2
-    size = share * (1 - share) / spread if spread > 0 else float(examples)
+    variance = float(((k - share * n) ** 2).sum()) / total**2
+    # All right or all wrong tells nothing of how the texts of an example depend: each counts as one.
+    size = share * (1 - share) / variance if variance > 0 else float(len(n))
     size = min(float(total), max(1.0, size))
     return share * size, size

@@ -2,9 +2,12 @@
 
 import math
 
+from dhp.stats.student import DEVIATE_95
+
 _MOST_EXAMPLES = 100_000
-_CHANCE = 0.8416212335729143  # normal deviate of 80 %
-_LIMIT = 1.959963984540054  # of the limits of a 95 % interval
+"""Examples beyond which no number is given; chosen."""
+_CHANCE = 0.8416212335729143
+"""Normal deviate of a chance of 80 %."""
 
 
 def examples_to_separate(
@@ -13,7 +16,7 @@ def examples_to_separate(
     low: float,
     high: float,
     line: float,
-    deviates: tuple[float, float] = (_LIMIT, _LIMIT),
+    deviates: tuple[float, float] = (DEVIATE_95, DEVIATE_95),
 ) -> int | None:
     """How many examples put the interval on one side of a line with a chance of 80 %.
 
@@ -39,6 +42,10 @@ def examples_to_separate(
     if math.isnan(value) or math.isnan(low) or math.isnan(high) or value == line:
         return None
     below, above = deviates
-    width = (value - low) * (1 + _CHANCE / below) if value > line else (high - value) * (1 + _CHANCE / above)
+    # From the value to its limit, and as much further as chance may move the value.
+    reach, deviate = (value - low, below) if value > line else (high - value, above)
+    width = reach * (1 + _CHANCE / deviate)
     times = (width / abs(value - line)) ** 2
-    return max(n + 1, math.ceil(n * times)) if n * times <= _MOST_EXAMPLES else None
+    if n * times > _MOST_EXAMPLES:
+        return None
+    return max(n + 1, math.ceil(n * times))

@@ -1,4 +1,4 @@
-"""T75 where each example has few of the doses: a posterior over the curves of `dhp.stats.psychometric`.
+"""T75 if each example has few of the doses: a posterior over the curves of `dhp.stats.psychometric`.
 
 Thresholds, powers and lapse rates form a grid. Powers near one and small lapse rates are likely beforehand;
 the outcomes of all pairs, taken for independent, then weigh each point of the grid by Bayes' rule.
@@ -21,12 +21,19 @@ from dhp.stats.psychometric import (
     threshold_grid,
 )
 
+# The grid and the prior are chosen; `scripts/coverage.py few-doses` measures what the intervals hold.
 _POWERS = np.exp(np.linspace(math.log(0.5), math.log(3), 5))
-_POWER_SPREAD = 0.5  # prior standard deviation of the logarithm of the power, around a power of 1
+"""Powers of the grid, evenly on a log scale."""
+_POWER_SPREAD = 0.5
+"""Prior standard deviation of the logarithm of the power, around a power of 1."""
 _LAPSES = np.array([0, 0.06, 0.12, 0.18, 0.24, 0.26, 0.32, 0.4, 0.5])
-_LAPSE_SHAPE = 8.0  # of the prior (1 - lapse) ** shape
-_LEAST = 1e-3  # probability of any outcome: a single slip rules out no curve
-_ENDS = (0.5, 0.025, 0.975)  # median and central 95 %
+"""Lapse rates of the grid. None is .25, at which a curve ends just at the target."""
+_LAPSE_SHAPE = 8.0
+"""Exponent of the prior (1 - lapse) ** shape."""
+_LEAST = 1e-3
+"""Least probability of any outcome: a single slip rules out no curve."""
+_ENDS = (0.5, 0.025, 0.975)
+"""Median and central 95 % of the posterior."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +60,11 @@ class Posterior:
         share = self.weight[:, self.reaches].sum(axis=1)
         below = share.cumsum() - share / 2
         logs = np.interp(_ENDS, below, np.log(self.thresholds))
-        value, low, high = (self._within(math.exp(log)) for log in logs)
-        return value, low, high
+        ends = [self._within(math.exp(log)) for log in logs]
+        return ends[0], ends[1], ends[2]
 
     def _within(self, threshold: float) -> float:
-        """Beyond the doses nothing is known but the side."""
+        """The threshold; beyond the doses, of which nothing is known but the side, 0 or infinity."""
         if threshold > self.doses[-1]:
             return math.inf
         return threshold if threshold >= self.doses[0] else 0.0

@@ -7,8 +7,6 @@ dependence of the metrics (Westfall and Young 1993; Pesarin and Salmaso 2010). O
 counted out.
 """
 
-import math
-
 import numpy as np
 import numpy.typing as npt
 
@@ -58,9 +56,10 @@ def flip_log_p(
     present = cluster_sums(np.any(~np.isnan(x), axis=2).astype(np.float64), index) > 0
     patterns, pattern_of = np.unique(present, axis=1, return_inverse=True)
     some = max(1, _COLUMNS // x.shape[2])
+    # Kinds with pairs in the same clusters have the same sign patterns, which are drawn once for them.
     for number, taking_part in enumerate(patterns.T):
         alike = np.flatnonzero(pattern_of.ravel() == number)
-        if not taking_part.any():
+        if not taking_part.any():  # kinds without a pair: p = 1
             continue
         signs, exact = sign_flips(int(taking_part.sum()), resamples, np.random.default_rng(0))
         for start in range(0, alike.size, some):
@@ -78,9 +77,11 @@ def _flipped(
     scale = np.sqrt((shares**2).sum(axis=0))
     shares = np.where(scale > 0, shares / np.where(scale > 0, scale, 1.0), 0.0)
     still = (scale == 0).reshape(ranks.shape[1:])
-    best = _best(np.vstack([shares.sum(axis=0)[None], flipped_sums(signs, shares)]), still)
-    p = np.stack([flip_p(each[0], each[1:], exact) for each in (best, -best)])
-    return np.where(still.all(axis=1), 0.0, np.log(p))
+    observed = _best(shares.sum(axis=0)[None], still)[0]
+    flipped = _best(flipped_sums(signs, shares), still)
+    fell = flip_p(observed, flipped, exact)
+    rose = flip_p(-observed, -flipped, exact)
+    return np.where(still.all(axis=1), 0.0, np.log(np.stack([fell, rose])))
 
 
 def _best(sums: Floats, still: npt.NDArray[np.bool_]) -> Floats:
@@ -90,13 +91,16 @@ def _best(sums: Floats, still: npt.NDArray[np.bool_]) -> Floats:
 
 
 def _counted_out(differences: Floats, clusters: npt.ArrayLike | None) -> tuple[Floats, Floats]:
-    """The same of one metric, from shape (n, V), by the exact distribution of the signed-rank sum."""
+    """`flip_log_p` of one metric, from shape (n, V), by the exact distribution of the signed-rank sum."""
     fell, rose = np.zeros(differences.shape[1]), np.zeros(differences.shape[1])
     index = None if clusters is None else cluster_index(clusters, len(differences))
     tends = signed_ranks(differences).sum(axis=0)
     for v in np.flatnonzero(tends):
         defined = ~np.isnan(differences[:, v])
         groups = None if index is None else index[defined]
-        p = signed_rank(math.copysign(1, tends[v]) * differences[defined, v], clusters=groups)
-        (fell if tends[v] > 0 else rose)[v] = p
+        drops = differences[defined, v]
+        if tends[v] > 0:
+            fell[v] = signed_rank(drops, clusters=groups)
+        else:
+            rose[v] = signed_rank(-drops, clusters=groups)
     return fell, rose

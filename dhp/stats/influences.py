@@ -8,6 +8,9 @@ a cluster needs no further thought.
 Detection compares the two texts of one pair; AUROC and the standardised drop compare originals with degraded
 texts of any example. AUROC is what a threshold on this judge's score could do in use; the standardised
 drop counts points in units of the judge's own spread, so that judges with different scales compare.
+
+First `Influences` and its arithmetic (`weighted`, `difference`, `added`), then two intervals of any figure,
+then AUROC and the standardised drop as such figures.
 """
 
 from dataclasses import dataclass
@@ -19,9 +22,11 @@ from dhp.stats.arrays import Bools, Floats, cluster_index, cluster_sums
 from dhp.stats.student import quantile
 
 _PRIOR = 0.5
-"""Weight of the assumed design effect, in examples that are not at an end of the scale."""
+"""Weight of the assumed design effect, in examples that are not at an end of the scale; chosen."""
 _CORRELATION = 0.25
-"""Assumed between tests of one example, and between examples of one cluster, if nothing can be seen."""
+"""Assumed between tests of one example, and between examples of one cluster, if none can be seen; chosen."""
+_CELLS = 2_000_000
+"""Scores whose intermediate results are in memory at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +107,7 @@ def weighted(influences: Influences, coefficients: npt.ArrayLike) -> Influences:
     present = influences.defined.reshape(n, -1).astype(np.float64) @ (flat.T != 0)
     defined = present > 0
     tests = np.abs(flat).sum(axis=1) ** 2 / (flat**2).sum(axis=1)
-    # Tests of different examples are not several tests of one.
+    # Tests of different examples are not several tests of one example.
     of_example = present.sum(axis=0) / np.maximum(defined.sum(axis=0), 1)
     return Influences(parts.sum(axis=1), influence, defined, np.clip(of_example, 1, np.maximum(tests, 1)))
 
@@ -201,10 +206,6 @@ def cluster_size(present: Bools, clusters: npt.ArrayLike | None) -> Floats:
     return np.asarray((sizes**2).sum(axis=0) / np.maximum(sizes.sum(axis=0), 1))
 
 
-_CELLS = 2_000_000
-"""Scores whose intermediate results are in memory at a time."""
-
-
 def auroc_influences(
     original: npt.ArrayLike, degraded: npt.ArrayLike, counted: npt.ArrayLike | None = None
 ) -> Influences:
@@ -277,24 +278,27 @@ def standardised_drop_influences(
 
 
 def _standardised(x: Floats, y: Floats, present: Bools) -> tuple[Floats, Floats]:
-    """Standardised drops of some variants and their influences."""
+    """Standardised drops of some variants and their influences (by the delta method)."""
     x = np.where(present, x[:, None, :], 0.0)
     y = np.where(present, y, 0.0)
     largest = np.maximum(np.abs(x), np.abs(y)).max(axis=0)
-    x, y = (side / np.where(largest > 0, largest, 1.0) for side in (x, y))
+    unit = np.where(largest > 0, largest, 1.0)  # squares of very large scores would overflow
+    x, y = x / unit, y / unit
     n = present.sum(axis=0).astype(np.float64)
     count = np.where(n > 1, n, np.nan)
-    deviations = [np.where(present, side - side.sum(axis=0) / count, 0.0) for side in (x, y)]
-    squares = (deviations[0] ** 2 + deviations[1] ** 2) / 2
+    of_x = np.where(present, x - x.sum(axis=0) / count, 0.0)
+    of_y = np.where(present, y - y.sum(axis=0) / count, 0.0)
+    squares = (of_x**2 + of_y**2) / 2
     variance = squares.sum(axis=0) / (count - 1)
     spread = np.where(variance > 1e-12, np.sqrt(variance), np.nan)
     value = (x - y).sum(axis=0) / count / spread
     of_spread = squares * count / (count - 1) / spread**2 - 1
-    pull = (deviations[0] - deviations[1]) / spread - value / 2 * of_spread
+    pull = (of_x - of_y) / spread - value / 2 * of_spread
     return value, np.where(present & ~np.isnan(value), pull / count, 0.0)
 
 
 def _pairs(original: npt.ArrayLike, degraded: npt.ArrayLike) -> tuple[Floats, Floats, Bools]:
+    """Both as arrays, and which pairs have both scores."""
     x, y = np.asarray(original, dtype=np.float64), np.asarray(degraded, dtype=np.float64)
     if x.ndim != 2 or y.ndim != 3 or y.size == 0 or x.shape != (y.shape[0], y.shape[2]):
         raise ValueError(

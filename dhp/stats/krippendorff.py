@@ -32,9 +32,12 @@ def krippendorff_alpha(ratings: npt.ArrayLike, *, nominal: bool = False) -> floa
     values = np.unique(table[defined])
     if len(values) < 2:
         return None
+    # Shape (raters, items, axes): a number is its distance from the middle, which keeps squares small.
     points = table[..., None] == values if nominal else (table - values.mean())[..., None]
     points = np.where(defined[..., None], points, 0.0)
-    counts, squares, sums = defined.sum(axis=0), (points**2).sum(axis=(0, 2)), points.sum(axis=0)
+    counts = defined.sum(axis=0)
+    squares = (points**2).sum(axis=(0, 2))
+    sums = points.sum(axis=0)
     observed = ((counts * squares - (sums**2).sum(axis=1)) / (counts - 1)).sum()
     n = counts.sum()
     expected = (n * squares.sum() - (sums.sum(axis=0) ** 2).sum()) / (n - 1)

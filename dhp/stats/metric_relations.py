@@ -7,7 +7,8 @@ import numpy.typing as npt
 
 from dhp.stats.arrays import Floats, metric_row
 
-_FEWEST = 3  # texts of which a correlation is taken
+_FEWEST = 3
+"""Texts from which on a correlation is taken: of two it is always 1 or -1."""
 
 
 def correlations(columns: npt.ArrayLike, method: Literal["pearson", "spearman"]) -> Floats:

@@ -5,6 +5,10 @@ shares are counted: damaged texts that pass, and good texts that fail. A text pa
 every metric that has one. Scores are on scales on which higher is better.
 
 Intervals are those of `dhp.stats.bounds`: without clusters the exact ones of Clopper and Pearson (1934).
+
+`passes` and `no_score` say what becomes of each text at given marks; `share` and `shares_at_mark` count them.
+`sweep` counts at every mark and finds the best one, which it tries out on halves of the examples
+(`_elsewhere`). `same_share` carries a mark over to another judge.
 """
 
 from collections.abc import Sequence
@@ -18,9 +22,9 @@ from dhp.stats.effective_size import effective_size
 from dhp.stats.influences import Influences, cluster_size, mean_influences, weighted
 
 _HALVES = 200
-"""Random splits into halves."""
+"""Random splits into halves; chosen."""
 _MOST_SPLIT = 2_000
-"""Clusters that are split; of more, the first ones."""
+"""Clusters that are split; of more, the first ones. Chosen: their means are known well enough."""
 
 
 def passes(scores: npt.ArrayLike, marks: npt.ArrayLike) -> Floats:
@@ -69,10 +73,10 @@ def share(outcomes: npt.ArrayLike, clusters: npt.ArrayLike | None = None) -> tup
     """
     x = np.asarray(outcomes, dtype=np.float64)
     figure = mean_influences(x)
-    low, high = (float(end) for end in mean_interval(figure, clusters))
+    low, high = mean_interval(figure, clusters)
     if np.isnan(low) and not np.isnan(x).all():  # a single cluster says nothing of others
-        low, high = 0.0, 1.0
-    return float(figure.value), low, high
+        return float(figure.value), 0.0, 1.0
+    return float(figure.value), float(low), float(high)
 
 
 def shares_at_mark(
@@ -104,8 +108,10 @@ def shares_at_mark(
     texts = Influences(
         value[:, None], influence[:, :, None], present[:, :, None], np.ones((outcomes.shape[1], 1))
     )
+    # Two weighted sums of the columns: the mean over levels of all but the first, and the first alone.
+    _, of_kinds = level_shares(levels, np.asarray(present[:, 1:].any(axis=0)))
     coefficients = np.zeros((2, outcomes.shape[1], 1))
-    coefficients[0, 1:, 0] = level_shares(levels, np.asarray(present[:, 1:].any(axis=0)))[1][-1]
+    coefficients[0, 1:, 0] = of_kinds[-1]
     coefficients[1, 0, 0] = 1.0 if present[:, 0].any() else np.nan
     both = weighted(texts, coefficients)
     return both.part(slice(1)), both.part(slice(1, 2))
@@ -167,8 +173,10 @@ def sweep(
     if unread is not None:
         unread_texts[:, 0], unread_texts[:, 1:] = unread
     index = cluster_index(clusters, len(good))
-    counts = [_counts(texts, unread_texts, mark, index) for mark in marks]
-    ones, silent, sizes = map(np.stack, zip(*counts, strict=True))  # each (T, clusters, 1 + V)
+    shape = (len(marks), int(index.max()) + 1, texts.shape[1])
+    ones, silent, sizes = np.empty(shape), np.empty(shape), np.empty(shape)
+    for t, mark in enumerate(marks):
+        ones[t], silent[t], sizes[t] = _counts(texts, unread_texts, mark, index)
     total = sizes.sum(axis=1)
     # A damaged text without a score is not stopped, an original without one does not pass: both are errors.
     not_right = ones.copy()
@@ -197,6 +205,7 @@ def _counts(
 
 
 def _ratio(ones: Floats, sizes: Floats) -> Floats:
+    """Shares; NaN of nothing."""
     return np.asarray(ones / np.where(sizes > 0, sizes, np.nan))
 
 
@@ -212,7 +221,7 @@ def _best(shares: Floats) -> npt.NDArray[np.int64]:
     passing, failing = _errors(shares)
     total = np.where(np.isnan(passing + failing), np.inf, passing + failing)
     lowest = total <= total.min(axis=-1, keepdims=True) + 1e-12
-    middle = lowest.sum(axis=-1, keepdims=True) // 2 + 1
+    middle = lowest.sum(axis=-1, keepdims=True) // 2 + 1  # the second of two, the second of three
     return np.asarray((lowest.cumsum(axis=-1) == middle).argmax(axis=-1))
 
 
@@ -225,11 +234,13 @@ def _elsewhere(ones: Floats, sizes: Floats, rng: np.random.Generator) -> tuple[f
     for half in halves:
         half[rng.permutation(groups)[: groups // 2]] = 1
     # One small product for each mark: faster than one large product of reordered counts.
-    passed, present = (np.moveaxis(halves @ each, 0, 1) for each in (ones, sizes))  # (halves, T, 1 + V)
+    passed = np.moveaxis(halves @ ones, 0, 1)  # (halves, T, 1 + V)
+    present = np.moveaxis(halves @ sizes, 0, 1)
     chosen = _best(_ratio(passed, present))
-    passed, present = ones.sum(axis=1) - passed, sizes.sum(axis=1) - present
+    passed_of_others, others = ones.sum(axis=1) - passed, sizes.sum(axis=1) - present
     drawn = np.arange(_HALVES)
-    passing, failing = np.nanmean(_errors(_ratio(passed[drawn, chosen], present[drawn, chosen])), axis=1)
+    shares = _ratio(passed_of_others[drawn, chosen], others[drawn, chosen])
+    passing, failing = np.nanmean(_errors(shares), axis=1)
     return float(passing), float(failing)
 
 
@@ -254,6 +265,8 @@ def same_share(old: npt.ArrayLike, mark: float, new: npt.ArrayLike) -> float:
     if not both.any():
         return float("nan")
     wanted = passes(a[both][:, None], [mark]).mean()
-    candidates = np.unique(b[both])[::-1]
-    reached = np.array([passes(b[both][:, None], [each]).mean() for each in candidates])
+    candidates = np.unique(b[both])[::-1]  # the strictest first, so that it is taken of equally near ones
+    reached = np.empty(candidates.size)
+    for place, candidate in enumerate(candidates):
+        reached[place] = passes(b[both][:, None], [candidate]).mean()
     return float(candidates[np.abs(reached - wanted).argmin()])

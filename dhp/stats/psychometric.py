@@ -6,6 +6,10 @@ damage best over all doses, each example being read by the metrics that the othe
 power of the dose, and detection, a choice between two texts, is Phi(d' / sqrt 2); lapses as in Wichmann and
 Hill (2001), up to those of a judge that sees no dose. T75, the dose at which detection is 75 %, does not
 depend on the number of examples; a judge with many lapses never reaches it.
+
+`psychometric` sums the outcomes by dose, of the data and of bootstrap samples (`_resampled`), fits a curve to
+each (`fit`, on a grid) and reads T75 off it. A fit that only has to rise (`monotone`) says whether 75 % is
+reached at all (`crossing`).
 """
 
 import math
@@ -18,16 +22,24 @@ from dhp.stats.arrays import Floats, Ints, cluster_draws, cluster_index
 from dhp.stats.detection import outcomes_by_best
 
 TARGET = 0.75
+"""Detection that defines T75."""
 GUESS = 0.5
 """Detection at dose 0: the copy is like the text that it is compared with."""
 UNDEFINED = (math.nan, math.nan, math.nan)
 """T75 and its limits if there is none."""
-_STEPS = 6  # thresholds of the grid per octave of the dose
-_BEYOND = 3  # octaves by which the grid goes beyond the doses
+# The grid is chosen; `scripts/coverage.py` measures what the intervals hold.
+_STEPS = 6
+"""Thresholds of the grid per octave of the dose."""
+_BEYOND = 3
+"""Octaves by which the grid goes beyond the doses."""
 _POWERS = np.exp(np.linspace(math.log(0.4), math.log(4), 9))
+"""Powers of the grid, evenly on a log scale."""
 _LAPSES = np.array([0, 0.03, 0.07, 0.12, 0.18, 0.24, 0.26, 0.32, 0.4, 0.5])
-_LEAST = 1e-4  # probability of any outcome
-_AT_ONCE = 1 << 21  # likelihoods
+"""Lapse rates of the grid. None is .25, at which a curve ends just at the target."""
+_LEAST = 1e-4
+"""Least probability of any outcome: a single slip rules out no curve."""
+_AT_ONCE = 1 << 21
+"""Likelihoods that are in memory at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +104,19 @@ def psychometric(
     if resamples < 1 or not 0 < level < 1:
         raise ValueError("resamples must be at least 1 and level in (0, 1)")
     defined = ~np.isnan(scores)
-    kept, index = defined.any(axis=0), cluster_index(clusters, len(scores))
-    x, (sums, pairs) = x[kept], _resampled(scores[:, kept], index, resamples, rng)
+    kept = defined.any(axis=0)  # doses with a pair
+    x, index = x[kept], cluster_index(clusters, len(scores))
+    sums, pairs = _resampled(scores[:, kept], index, resamples, rng)
     detection = np.full(kept.size, np.nan)
-    threshold, power, lapse = UNDEFINED, math.nan, math.nan
-    if x.size:
-        by_resample = monotone(sums, pairs)
-        detection[kept] = sums[0] / pairs[0]
-    if x.size > 1 and (scores[defined] != 0.5).any():
-        thresholds, powers, lapses = fit(x, sums, pairs)
-        power, lapse, groups = float(powers[0]), float(lapses[0]), int(index.max()) + 1
-        thresholds = np.where(np.isinf(crossing(x, by_resample)), np.inf, thresholds)
-        threshold = _threshold(thresholds, x, groups, level)
-    return Psychometric(detection, defined.sum(axis=0), power, lapse, threshold)
+    detection[kept] = sums[0] / pairs[0]
+    something_moves = (scores[defined] != 0.5).any()
+    if x.size < 2 or not something_moves:
+        return Psychometric(detection, defined.sum(axis=0), math.nan, math.nan, UNDEFINED)
+    thresholds, powers, lapses = fit(x, sums, pairs)
+    never = np.isinf(crossing(x, monotone(sums, pairs)))
+    thresholds = np.where(never, np.inf, thresholds)
+    fitted = _threshold(thresholds, x, int(index.max()) + 1, level)
+    return Psychometric(detection, defined.sum(axis=0), float(powers[0]), float(lapses[0]), fitted)
 
 
 def curve(
@@ -168,7 +180,7 @@ def threshold_grid(doses: Floats) -> Floats:
 def _between(t: Floats, profile: Floats, at: npt.NDArray[np.intp]) -> Floats:
     """The maximum of a parabola through the largest point of each row of a profile and its neighbours."""
     rows, inner = np.arange(len(at)), np.clip(at, 1, t.size - 2)
-    less, same, more = (profile[rows, inner + k] for k in (-1, 0, 1))
+    less, same, more = profile[rows, inner - 1], profile[rows, inner], profile[rows, inner + 1]
     bend = less - 2 * same + more
     usable = (inner == at) & (bend < -1e-12)
     shift = np.where(usable, (less - more) / (2 * np.where(usable, bend, 1.0)), 0.0)
@@ -181,12 +193,14 @@ def monotone(sums: Floats, pairs: Floats) -> Floats:
     Isotonic regression weighted by the pairs, by its max-min formula (Barlow et al. 1972): the largest over
     the starts of the smallest over the ends of all means of doses from start to end.
     """
-    k = sums.shape[1]
-    total, count = (np.pad(a.cumsum(axis=1), ((0, 0), (1, 0))) for a in (sums, pairs))
+    before_first = ((0, 0), (1, 0))  # a column of 0 before the cumulated sums
+    total = np.pad(sums.cumsum(axis=1), before_first)
+    count = np.pad(pairs.cumsum(axis=1), before_first)
     fitted = np.full(sums.shape, GUESS)
-    for i in range(k):
+    for i in range(sums.shape[1]):
         size = count[:, i + 1 :] - count[:, i : i + 1]
         means = (total[:, i + 1 :] - total[:, i : i + 1]) / np.where(size > 0, size, np.nan)
+        # The smallest mean over this end and all later ones: cumulated from the last end backwards.
         means = np.where(size > 0, means, np.inf)[:, ::-1]
         least = np.minimum.accumulate(means, axis=1)[:, ::-1]
         fitted[:, i:] = np.maximum(fitted[:, i:], np.where(np.isfinite(least), least, GUESS))

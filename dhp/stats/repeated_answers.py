@@ -71,7 +71,8 @@ def _variances(x: Floats) -> tuple[float | None, float | None, float | None]:
     total, texts = int(sizes.sum()), sizes.size
     if texts < 2 or total == texts:
         return None, None, None
-    unit = 2.0 ** np.frexp(np.nanmax(np.abs(x)))[1]  # squares of very large scores overflow
+    # Squares of very large scores overflow. A power of 2 as the unit changes no digit of the others.
+    unit = 2.0 ** np.frexp(np.nanmax(np.abs(x)))[1]
     x = x / unit
     means = np.nansum(x, axis=1) / sizes
     grand = np.nansum(x) / total
@@ -81,10 +82,10 @@ def _variances(x: Floats) -> tuple[float | None, float | None, float | None]:
     spread = among + (typical - 1) * within
     icc = (among - within) / spread if spread > 0 else None
     between = max((among - within) / typical, 0.0)
-    return _finite(within, unit), _finite(between, unit), icc
+    return _in_points(within, unit), _in_points(between, unit), icc
 
 
-def _finite(variance: float, unit: float) -> float | None:
+def _in_points(variance: float, unit: float) -> float | None:
     """A variance in squared units as it is; None if it overflows."""
     with np.errstate(over="ignore"):
         value = float(np.float64(variance) * unit * unit)
@@ -128,5 +129,5 @@ def flip_rate(scores: Floats, passes: float, clusters: Ints) -> FlipRate | None:
     if len(np.unique(clusters[several])) < 2:
         return None
     differ = mean_influences(2 * k * (m - k) / (m * (m - 1)))
-    low, high = map(float, wilson_interval(differ, clusters[several]))
-    return FlipRate(float(differ.value), (low, high), len(m))
+    low, high = wilson_interval(differ, clusters[several])
+    return FlipRate(float(differ.value), (float(low), float(high)), len(m))

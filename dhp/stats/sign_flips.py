@@ -8,11 +8,10 @@ import numpy.typing as npt
 from dhp.stats.arrays import Floats
 
 _BITS = 16
-"""Clusters up to which all sign patterns may be enumerated."""
+"""Clusters up to which all sign patterns may be enumerated: 65,536 of them."""
 _AT_ONCE = 1 << 18
-"""Products, few enough for one thread: OpenBLAS shares out what is more, which takes longer."""
-
-
+"""Products that are computed at a time, few enough for one thread: OpenBLAS shares out what is more, which
+takes longer."""
 _DRAWN = 1 << 20
 """Signs that are drawn at once, about."""
 
@@ -67,7 +66,7 @@ def sign_flips(clusters: int, resamples: int, rng: np.random.Generator) -> tuple
     if resamples < 1:
         raise ValueError(f"resamples must be at least 1, not {resamples}")
     if clusters <= _BITS and 2**clusters <= resamples:
-        patterns = np.arange(2**clusters)[:, None] >> np.arange(clusters) & 1
+        patterns = np.arange(2**clusters)[:, None] >> np.arange(clusters) & 1  # the bits of each number
         return SignPatterns(np.packbits(patterns.astype(np.uint8), axis=1), clusters), True
     # A random number makes four signs: parts of whole numbers are those of one draw.
     rows = 4 * max(1, _DRAWN // (4 * clusters))

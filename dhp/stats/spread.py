@@ -8,12 +8,13 @@ import numpy.typing as npt
 from dhp.stats.arrays import Floats
 
 _LENIENT = 2 / 3
-
-
+"""Part of the scale from which on a mean of degraded texts is lenient; chosen, as are the two below."""
 _HARSH = 1 / 2
-
-
+"""Part of the scale up to which a mean of originals is harsh."""
 _COMPRESSED = 1 / 2
+"""Part of the scale within which nine in ten scores are compressed."""
+_MOST_POINTS = 21
+"""Different scores that a histogram shows one by one: the tenths from 0 to 2, or the whole numbers to 20."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +46,12 @@ def spread(scores: npt.ArrayLike) -> Spread | None:
     if not x.size:
         return None
     points, counts = np.unique(x, return_counts=True)
-    if points.size > 21:
+    if points.size > _MOST_POINTS:
         counts, edges = np.histogram(x, bins=20)
         points = (edges[:-1] + edges[1:]) / 2
     low, high = np.quantile(x, [0.05, 0.95], method="inverted_cdf")
-    unit = 2.0 ** np.frexp(np.abs(x).max())[1]  # squares of very large scores overflow
+    # Squares of very large scores overflow. A power of 2 as the unit changes no digit of the others.
+    unit = 2.0 ** np.frexp(np.abs(x).max())[1]
     return Spread(
         mean=float((x / unit).mean() * unit),
         sd=float((x / unit).std(ddof=1) * unit) if x.size > 1 else None,
@@ -60,6 +62,7 @@ def spread(scores: npt.ArrayLike) -> Spread | None:
 
 
 def _shares(points: Floats, shares: Floats) -> dict[str, float]:
+    """Score as text -> its share; scores that differ by rounding alone are one."""
     share_of: dict[str, float] = {}
     for point, share in zip(points.tolist(), shares.tolist(), strict=True):
         name = f"{point:.12g}"

@@ -1,9 +1,12 @@
-"""Quantiles of Student's t."""
+"""Quantiles of Student's t and of the normal distribution."""
 
 import numpy as np
 import numpy.typing as npt
 
 from dhp.stats.arrays import Floats
+
+DEVIATE_95 = 1.959963984540054
+"""The normal deviate that bounds a 95 % interval: its 97.5 % quantile."""
 
 
 def quantile(groups: Floats, level: npt.ArrayLike) -> Floats:

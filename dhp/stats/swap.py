@@ -9,8 +9,11 @@ figure), which holds for large samples, also for judges with scales of their own
 
 Detection of a kind is that of the metric that sees the damage best, and which one that is depends on all
 examples. So a swap of the labels of some examples moves more than their own shares. How much more is found
-by some swaps after which the figures are computed anew; what the examples add is widened by as much, so
-that cheap sign flips of it hold their level.
+by some swaps after which the figures are computed anew (`dhp.stats.swap_detection`); what the examples add is
+widened by as much, so that cheap sign flips of it hold their level.
+
+`swap_together` compares many figures, or pairs of judges, at once and corrects for their number; `swap` does
+so for one pair. `noninferiority` asks whether a new judge is worse by more than a margin.
 """
 
 from collections.abc import Iterable, Sequence
@@ -111,20 +114,28 @@ def swap_together(
     intervals have the error that each figure has at that largest value, so that they hold together, and end
     at 0 if interval and test would not agree. Parameters and errors as for `swap`.
     """
-    compared = [_shares(first, second, clusters)[:2] for first, second in judges]
-    signs, exact = sign_flips(len(compared[0][1]), resamples, rng)
-    sizes = [np.abs(_in_units(shares.sum(axis=0, keepdims=True), shares))[0] for _, shares in compared]
-    largest, p = np.zeros(len(signs)), []
-    for (_, shares), size in zip(compared, sizes, strict=True):
+    differences: list[Influences] = []
+    shares_of_pairs: list[Floats] = []
+    for first, second in judges:
+        apart, shares, _ = _shares(first, second, clusters)
+        differences.append(apart)
+        shares_of_pairs.append(shares)
+    signs, exact = sign_flips(len(shares_of_pairs[0]), resamples, rng)
+    largest = np.zeros(len(signs))
+    sizes: list[Floats] = []
+    p: list[Floats] = []
+    for shares in shares_of_pairs:
+        size = np.abs(_in_units(shares.sum(axis=0, keepdims=True), shares))[0]
         flipped = np.abs(_in_units(flipped_sums(signs, shares), shares))
+        sizes.append(size)
         p.append(flip_p(size, flipped, exact))
         largest = np.fmax(largest, np.nan_to_num(flipped).max(axis=1))
-    adjusted = [flip_p(size, largest[:, None], exact) for size in sizes]
-    error = _error_of_each([shares for _, shares in compared], signs, largest)
-    return [
-        _with_limits(apart, each, together, error, clusters, bounds, exact=exact)
-        for (apart, _), each, together in zip(compared, p, adjusted, strict=True)
-    ]
+    error = _error_of_each(shares_of_pairs, signs, largest)
+    swapped: list[Swapped] = []
+    for apart, size, p_alone in zip(differences, sizes, p, strict=True):
+        adjusted = flip_p(size, largest[:, None], exact)
+        swapped.append(_with_limits(apart, p_alone, adjusted, error, clusters, bounds, exact=exact))
+    return swapped
 
 
 def _in_units(sums: Floats, shares: Floats) -> Floats:
@@ -138,12 +149,15 @@ def _in_units(sums: Floats, shares: Floats) -> Floats:
 def _error_of_each(shares: Sequence[Floats], signs: SignPatterns, largest: Floats) -> float:
     """How often a single figure lies, under swaps, beyond what the largest of all exceeds in 5 % of them."""
     line = np.quantile(largest, 1 - ALPHA)
-    beyond = [np.abs(_in_units(flipped_sums(signs, each), each)) > line for each in shares]
-    some = [(each**2).sum(axis=0) > 0 for each in shares]
-    counted = np.concatenate(
-        [each[:, counts].mean(axis=0) for each, counts in zip(beyond, some, strict=True)]
-    )
-    return min(max(float(counted.mean()), 1 / (len(signs) + 1)), ALPHA) if counted.size else ALPHA
+    parts: list[Floats] = []
+    for each in shares:
+        beyond = np.abs(_in_units(flipped_sums(signs, each), each)) > line
+        moves = (each**2).sum(axis=0) > 0  # a figure that no swap changes is never beyond
+        parts.append(beyond[:, moves].mean(axis=0))
+    how_often = np.concatenate(parts)
+    if not how_often.size:
+        return ALPHA
+    return min(max(float(how_often.mean()), 1 / (len(signs) + 1)), ALPHA)
 
 
 def _with_limits(
@@ -156,16 +170,25 @@ def _with_limits(
     *,
     exact: bool,
 ) -> Swapped:
+    """A comparison with the limits that have this error, at or beside 0 as the adjusted p-value says."""
     if bounds is None:
         low, high = student_interval(apart, clusters, 1 - error)
     else:
         low, high = wilson_interval(apart, clusters, 1 - error, bounds=bounds)
-    p, adjusted = (np.where(np.isnan(apart.value), np.nan, each) for each in (p, adjusted))
+    undefined = np.isnan(apart.value)
+    p, adjusted = np.where(undefined, np.nan, p), np.where(undefined, np.nan, adjusted)
+    # The interval holds 0 exactly if the test does not tell the judges apart: else an end is moved to 0.
     differs, up = adjusted <= ALPHA, apart.value > 0
     low = np.where(differs & up, np.fmax(low, 0.0), np.where(differs, low, np.fmin(low, 0.0)))
     high = np.where(differs & ~up, np.fmin(high, 0.0), np.where(differs, high, np.fmax(high, 0.0)))
-    low, high = (np.where(np.isnan(apart.value), np.nan, each) for each in (low, high))
-    return Swapped(apart.value, low, high, p, exact, adjusted)
+    return Swapped(
+        apart.value,
+        low=np.where(undefined, np.nan, low),
+        high=np.where(undefined, np.nan, high),
+        p=p,
+        exact=exact,
+        p_adjusted=adjusted,
+    )
 
 
 def noninferiority(

@@ -1,4 +1,9 @@
-"""Detection of pairs of judges under swaps of their labels."""
+"""Detection of pairs of judges under swaps of their labels.
+
+Each kind is read by the metric that sees it best, which depends on all examples. So swapping the labels of an
+example changes more than its own share. `_swapped` computes the figures anew after some swaps, and `_widened`
+widens the influences of the examples so that they vary as much as these figures.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -13,11 +18,10 @@ from dhp.stats.influences import Influences, difference
 from dhp.stats.sign_flips import sign_flips
 
 _SWAPS = 256
-"""After which the figures are computed anew, always the same: their standard deviation is known to 4 %."""
-
-
+"""Swaps after which the figures are computed anew, always the same ones: their standard deviation is known to
+4 %."""
 _AT_ONCE = 1 << 17
-"""Weights of metrics, few enough for the cache of a processor."""
+"""Weights of metrics that are computed at a time, few enough for the cache of a processor."""
 
 
 def detection_pairs(
@@ -47,8 +51,9 @@ def detection_pairs(
     """
     tables = [checked_table(judge) for judge in judges]
     missing = np.isnan(tables[0])
-    if any(x.shape != missing.shape or (np.isnan(x) != missing).any() for x in tables):
-        raise ValueError("the judges must have differences of one shape that are NaN in the same places")
+    for x in tables:
+        if x.shape != missing.shape or (np.isnan(x) != missing).any():
+            raise ValueError("the judges must have differences of one shape that are NaN in the same places")
     counted = np.asarray((~missing).sum(axis=0).max(axis=1) >= FEWEST_PAIRS)
     detections = []
     for x in tables:
@@ -56,10 +61,11 @@ def detection_pairs(
         figures = averaged_kinds(detected.seen, levels, counted, each=True)
         detections.append(replace(figures, value=np.append(detected.average[0], detected.value)))
     index = cluster_index(clusters, len(missing))
-    signs = sign_flips(int(index.max()) + 1, _SWAPS, np.random.default_rng(0))[0].rows()
+    patterns, _ = sign_flips(int(index.max()) + 1, _SWAPS, np.random.default_rng(0))
+    signs = patterns.rows()
     _, shares = level_shares(levels, counted)
     for (x, one), (y, other) in combinations(zip(tables, detections, strict=True), 2):
-        if missing.shape[2] == 1:
+        if missing.shape[2] == 1:  # with one metric nothing is chosen
             yield one, other
             continue
         kinds = np.stack([_swapped(x[:, v], y[:, v], index, signs) for v in range(counted.size)], axis=1)
@@ -87,11 +93,16 @@ def _swapped(first: Floats, second: Floats, index: Ints, signs: npt.NDArray[np.i
     """
     defined = ~np.isnan(first)
     pairs = defined.any(axis=1)
-    says = [np.where(defined, np.sign(x), 0.0) for x in (first, second)]
-    sums = [np.hstack([cluster_sums(s, index), cluster_sums(s**2, index)]) for s in says]
     size = cluster_sums(defined.astype(np.float64), index)
-    rows = [np.hstack([s, defined, mine[index], size[index]]) for s, mine in zip(says, sums, strict=True)]
+    sums: list[Floats] = []  # of each judge: signs and moves by cluster, shape (G, 2 M)
+    rows: list[Floats] = []  # of each judge: all that the worth of an example hangs on, shape (n, 5 M)
+    for x in (first, second):
+        says = np.where(defined, np.sign(x), 0.0)
+        of_clusters = np.hstack([cluster_sums(says, index), cluster_sums(says**2, index)])
+        sums.append(of_clusters)
+        rows.append(np.hstack([says, defined, of_clusters[index], size[index]]))
     distinct, which = np.unique(np.concatenate(rows), axis=0, return_inverse=True)
+    # How many examples of each cluster are like each distinct one, of each judge.
     counts = np.zeros((2, len(size), len(distinct)))
     for judge, each in enumerate(which.reshape(2, -1)):
         np.add.at(counts[judge], (index, each), pairs.astype(np.float64))
@@ -116,10 +127,12 @@ def _worth(distinct: Floats, totals: Floats, size: Floats) -> Floats:
     m = size.shape[1]
     # With the metrics, which are few, outermost in memory this takes half as long.
     distinct, totals = np.asfortranarray(distinct), np.asfortranarray(totals)
-    says, defined, sums, own_moved, own_size = (distinct[:, k * m : (k + 1) * m] for k in range(5))
+    says, defined = distinct[:, :m], distinct[:, m : 2 * m]
+    # Of the example's own cluster, which does not choose the metric for it.
+    own_signs, own_moved, own_size = np.split(distinct[:, 2 * m :], 3, axis=1)
     signs, moved = totals[:, None, :m], totals[:, None, m:]
     groups = max(int(size.any(axis=1).sum()), 1)
-    weights = metric_choice(signs - sums, moved - own_moved, size.sum(axis=0) - own_size, groups)
+    weights = metric_choice(signs - own_signs, moved - own_moved, size.sum(axis=0) - own_size, groups)
     return np.asarray(((1 + says) / 2 * normalised(weights, defined > 0)).sum(axis=2))
 
 

@@ -3,6 +3,10 @@
 Under the null hypothesis each non-zero difference is positive with probability 1/2, so W+ is a sum of
 independent two-point variables: a tie group of `size` differences adds `rank` times a Binomial(size, 1/2).
 Ranks are doubled average ranks, hence integers.
+
+`signed_rank` is the test. Its tail P(W+ >= w) comes from one of three functions, each of which says how exact
+it is: `exact_log_tail` counts sign patterns tie group by tie group, `flip_log_tail` does so for sums of
+clusters, and `tilted_log_tail` inverts the characteristic function for many differences.
 """
 
 import math
@@ -17,7 +21,8 @@ from dhp.stats.arrays import Floats, Ints, cluster_index, cluster_sums
 Method = Literal["exact", "scipy", "sign-flip"]
 Alternative = Literal["greater", "two-sided"]
 EXACT_UP_TO = 200
-"""Non-zero differences up to which the exact null distribution is enumerated."""
+"""Non-zero differences up to which the exact null distribution is enumerated; beyond, that takes longer than
+inversion. Chosen."""
 
 
 def average_ranks(values: Floats) -> Floats:
@@ -95,18 +100,21 @@ def signed_rank(
     w = int(signed[signed > 0].sum())
     if alternative == "two-sided":  # the null distribution is symmetric
         w = max(w, int(ranks @ sizes) - w)
-    log_p = _log_tail(ranks, sizes, w) if clusters is None else flip_log_tail(ranks, sizes, w)
-    return min(log_p + math.log(2) * (alternative == "two-sided"), 0.0)
-
-
-def _log_tail(ranks: Ints, sizes: Ints, w: int) -> float:
-    """log P(W >= w)."""
-    return (exact_log_tail if sizes.sum() <= EXACT_UP_TO else tilted_log_tail)(ranks, sizes, w)
+    if clusters is not None:
+        log_p = flip_log_tail(ranks, sizes, w)
+    elif sizes.sum() <= EXACT_UP_TO:
+        log_p = exact_log_tail(ranks, sizes, w)
+    else:
+        log_p = tilted_log_tail(ranks, sizes, w)
+    if alternative == "two-sided":
+        log_p += math.log(2)
+    return min(log_p, 0.0)
 
 
 def _scipy_log_p(differences: Floats, alternative: Alternative) -> float:
-    """The log of the p-value of `scipy.stats.wilcoxon`; where that is too small for a float, of the normal
-    approximation that it uses then.
+    """The log of the p-value of `scipy.stats.wilcoxon`.
+
+    If that is too small for a float, it is that of the normal approximation, which scipy uses then.
     """
     from scipy.special import log_ndtr
     from scipy.stats import wilcoxon
@@ -125,19 +133,27 @@ def _scipy_log_p(differences: Floats, alternative: Alternative) -> float:
     return float(log_ndtr(-distance / spread))
 
 
-_NEGLIGIBLE = 37.0  # -log of a relative mass that no longer matters (8.5e-17)
+_NEGLIGIBLE = 37.0
+"""-log of a relative mass that no longer matters (8.5e-17)."""
 _LATTICE_SHARE = 0.05
-_NEAR_MAXIMUM = 20_000  # distance to the largest W, in units of the lattice
+"""Share of the differences in one tie group from which on W has more than one lobe of frequencies: its steps
+are as large as that rank."""
+_NEAR_MAXIMUM = 20_000
+"""Distance to the largest W, in units of the lattice, up to which patterns are counted."""
 _CHUNK = 1 << 17
-_MANY = 1 << 22  # frequencies of which those without weight are skipped
-_FEW = 20  # values of which all sign patterns are listed
-_MOST_COUNTS = 20_000_000  # that `exact_log_tail` goes through in about 0.05 s
+"""Frequencies that are in memory at a time."""
+_MANY = 1 << 22
+"""Frequencies from which on those without weight are skipped."""
+_FEW = 20
+"""Values of which all sign patterns are listed: about a million."""
+_MOST_COUNTS = 20_000_000
+"""Counts that `exact_log_tail` goes through in about 0.05 s."""
 
 
 def _reduced(ranks: Ints, w: int) -> tuple[Ints, int]:
     """Both in units of the lattice; what lies between two sums counts as the upper one."""
     divisor = int(np.gcd.reduce(ranks))
-    return ranks // divisor, -(-w // divisor)
+    return ranks // divisor, -(-w // divisor)  # w is rounded up
 
 
 def exact_log_tail(ranks: Ints, sizes: Ints, w: int) -> float:
@@ -149,17 +165,17 @@ def exact_log_tail(ranks: Ints, sizes: Ints, w: int) -> float:
     if w <= 0:
         return 0.0
     ranks, w = _reduced(ranks, w)
-    keep = int(ranks @ sizes) - w + 1
+    keep = int(ranks @ sizes) - w + 1  # sums from 0 to total - w
     if keep <= 0:
         return -math.inf
-    counts = np.ones(1)
+    counts = np.ones(1)  # how many patterns have each sum, times exp(log_scale)
     log_scale = -float(sizes.sum()) * math.log(2)
     for rank, size in zip(ranks.tolist(), sizes.tolist(), strict=True):
         if rank >= keep:
             continue
         grown = np.zeros(min(counts.size + rank * size, keep))
         most = min(size, (keep - 1) // rank)
-        largest = math.comb(size, min(most, size // 2))
+        largest = math.comb(size, min(most, size // 2))  # divided by, so that no number overflows
         for k in range(most + 1):
             part = counts[: grown.size - k * rank]
             grown[k * rank : k * rank + part.size] += math.comb(size, k) / largest * part
@@ -180,8 +196,9 @@ def flip_log_tail(values: Ints, sizes: Ints, w: int) -> float:
             sums = np.concatenate([sums, sums + value])
         share = float((sums >= w).mean())
         return math.log(share) if share else -math.inf
-    small = int(values @ sizes) * int(sizes.sum()) <= _MOST_COUNTS
-    return (exact_log_tail if small else tilted_log_tail)(values, sizes, w)
+    if int(values @ sizes) * int(sizes.sum()) <= _MOST_COUNTS:
+        return exact_log_tail(values, sizes, w)
+    return tilted_log_tail(values, sizes, w)
 
 
 def tilted_log_tail(ranks: Ints, sizes: Ints, w: int) -> float:
@@ -196,8 +213,10 @@ def tilted_log_tail(ranks: Ints, sizes: Ints, w: int) -> float:
     total = int(ranks @ sizes)
     if w > total:
         return -math.inf
-    if 2 * w <= total:
-        return math.log1p(-math.exp(tilted_log_tail(ranks, sizes, total - w + 1))) if w > 0 else 0.0
+    if w <= 0:
+        return 0.0
+    if 2 * w <= total:  # the tilt is for the upper half: 1 less the other tail, by symmetry
+        return math.log1p(-math.exp(tilted_log_tail(ranks, sizes, total - w + 1)))
     smooth = sizes.max() < _LATTICE_SHARE * sizes.sum()
     if w == total or (smooth and total - w <= _NEAR_MAXIMUM):
         return exact_log_tail(ranks, sizes, w)
@@ -207,7 +226,7 @@ def tilted_log_tail(ranks: Ints, sizes: Ints, w: int) -> float:
     probability = 1 / (1 + np.exp(-tilt * r))
     deviation = math.sqrt(float((m * r * r * probability * (1 - probability)).sum()))
     above, below = _window(r, m, tilt, cumulant, w, deviation)
-    period = (above + below) | 1
+    period = (above + below) | 1  # odd, so that frequencies beside 0 come in pairs
     top = period // 2
     if smooth:  # without a dominant tie group only the lobe around zero has any weight
         top = min(top, math.ceil(9 / deviation * period / (2 * math.pi)))
@@ -299,4 +318,4 @@ def _inverted(
     geometric = np.expm1(z * (above + 1)) / np.expm1(z)
     angle -= 2 * math.pi / period * (frequency * w % period)
     terms = (np.exp(log_size + 1j * angle) * geometric).real
-    return float(np.where(frequency == 0, 1, 2) @ terms) / period
+    return float(np.where(frequency == 0, 1, 2) @ terms) / period  # a negative one is worth its positive one
