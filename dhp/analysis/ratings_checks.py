@@ -1,4 +1,8 @@
-"""Checks of a table of ratings: every value is what it must be."""
+"""Checks of a table of ratings: every value is what it must be.
+
+`checked_ratings` goes through columns and names, scores, statuses, and scales if they are known. A row at
+fault is named by its number, from 1 on without the heading.
+"""
 
 import logging
 from collections.abc import Mapping
@@ -43,19 +47,9 @@ def checked_ratings(frame: "pd.DataFrame", scales: Mapping[str, Scale] | None = 
 
 
 def _checked_columns(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
-    columns = [str(c) for c in frame.columns]
-    without_scores = not {"score", "variant"} & {*columns}
-    for name in ("score", *REQUIRED) if without_scores else REQUIRED:
-        if name not in columns:
-            needed = (
-                f"map it by --field {name}=COLUMN; a table of ratings has the columns {', '.join(REQUIRED)}"
-            )
-            message = f"{place}: column '{name}' is missing; {suggest(name, columns)}; {needed}"
-            if {"human", "label", "thumb", "thumbs"} & {*columns}:
-                message += f"; for people beside a judge: dhp correlate {place}"
-            if "score" not in columns and "variant" not in columns:
-                message += "; of two scores in a row: --field original=COLUMN --field score=COLUMN"
-            raise ScoresAlone(message, frame) if _are_alone(columns) else InputError(message)
+    """The table with its names as texts; refuses columns that are missing or misspelled, and empty names."""
+    columns = [str(name) for name in frame.columns]
+    _check_required(columns, frame, place)
     unique("column", columns, place)
     for name in columns:
         meant = get_close_matches(name, set(OPTIONAL) - set(columns), n=1, cutoff=0.8)
@@ -74,6 +68,24 @@ def _checked_columns(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
             raise InputError(f"{place}: row {_row(empty)}: {name} is empty")
         table[name] = _names(table[name])
     return table
+
+
+def _check_required(columns: list[str], frame: "pd.DataFrame", place: str) -> None:
+    """Refuse a table that lacks a column, and say what it may be instead: people's labels, two scores a row."""
+    has_neither = "score" not in columns and "variant" not in columns
+    missing = [name for name in REQUIRED if name not in columns]
+    if not missing:
+        return
+    name = "score" if has_neither else missing[0]  # a table of something else most likely lacks its scores
+    message = (
+        f"{place}: column '{name}' is missing; {suggest(name, columns)}; map it by --field {name}=COLUMN; "
+        f"a table of ratings has the columns {', '.join(REQUIRED)}"
+    )
+    if {"human", "label", "thumb", "thumbs"} & set(columns):
+        message += f"; for people beside a judge: dhp correlate {place}"
+    if has_neither:
+        message += "; of two scores in a row: --field original=COLUMN --field score=COLUMN"
+    raise ScoresAlone(message, frame) if _are_alone(columns) else InputError(message)
 
 
 def _names(column: "pd.Series[Any]") -> "pd.Categorical":
@@ -99,7 +111,7 @@ def _checked_scores(scores: "pd.Series[Any]", place: str) -> "tuple[pd.Series[fl
     empty = blank(scores)
     numbers = numbers_of(scores.mask(empty))
     wrong = ~empty & ~np.isfinite(numbers)
-    if scores.dtype == object:
+    if scores.dtype == object:  # True and 1+0j would be read as numbers
         wrong |= scores.map(lambda score: isinstance(score, bool | np.bool_ | complex)).astype(bool)
     if wrong.any():
         value = scores.iloc[_row(wrong) - 1]
@@ -109,6 +121,7 @@ def _checked_scores(scores: "pd.Series[Any]", place: str) -> "tuple[pd.Series[fl
 
 
 def _check_scales(table: "pd.DataFrame", scales: Mapping[str, Scale], place: str) -> None:
+    """Refuse metrics without a scale, and scores off theirs."""
     import pandas as pd
 
     unknown = ~table["metric"].isin(list(scales))
@@ -133,12 +146,16 @@ def blank(column: "pd.Series[Any]") -> "pd.Series[bool]":
 
     if column.dtype.kind in "biuf":
         return column.isna()
+    # Each different text is looked at once.
     code, names = pd.factorize(column if column.dtype == "category" else column.astype(str))
     spaces = [i for i, name in enumerate(names) if is_blank(str(name))]
-    return column.isna() | np.isin(code, spaces) if spaces else column.isna()
+    if not spaces:
+        return column.isna()
+    return column.isna() | np.isin(code, spaces)
 
 
 def _check_status(table: "pd.DataFrame", empty: "pd.Series[bool]", place: str) -> None:
+    """Give every row a status, and refuse one that is unknown or at odds with its score."""
     import pandas as pd
 
     if "status" not in table:
@@ -158,14 +175,14 @@ def _check_status(table: "pd.DataFrame", empty: "pd.Series[bool]", place: str) -
         value = table["status"].iloc[_row(unknown) - 1]
         one_of("status", value, RATING_STATUSES, f"{place}: row {_row(unknown)}")
     scored = table["status"] == "scored"
-    contradiction = scored & empty
-    if contradiction.any():
-        raise InputError(f"{place}: row {_row(contradiction)}: status is 'scored' but the score is empty")
-    contradiction = ~scored & ~empty
-    if contradiction.any():
-        at = _row(contradiction)
+    without_score = scored & empty
+    if without_score.any():
+        raise InputError(f"{place}: row {_row(without_score)}: status is 'scored' but the score is empty")
+    with_score = ~scored & ~empty
+    if with_score.any():
+        row = _row(with_score)
         raise InputError(
-            f"{place}: row {at}: status is '{table['status'].iloc[at - 1]}' but there is a score"
+            f"{place}: row {row}: status is '{table['status'].iloc[row - 1]}' but there is a score"
         )
 
 
