@@ -23,7 +23,7 @@ from dhp.analysis.marks import PassMark, marks_in_words
 from dhp.analysis.merged_ratings import ratings_of_file
 from dhp.analysis.passing import AtMark, pass_shares
 from dhp.analysis.ratings import RatingsArray, without_score
-from dhp.analysis.reasons import reasons_of
+from dhp.analysis.reasons import Named, reasons_of
 from dhp.analysis.results import DoseResponse, Result, Results, RunDetection, VariantResult
 from dhp.analysis.scale_use import halo, response_styles
 from dhp.analysis.split_ratings import split_ratings
@@ -193,10 +193,7 @@ def analyze_ratings(
     counted = ratings.of_pairs_read() if config.statistics == "paper" else ratings
     tested = _all_tested(counted, variants, config, characters)
     rows, at_mark = _at_mark(ratings, tested.damage, config, scales or {})
-    dosed = {response.perturber for response in tested.curves}
-    averaged = [row for row in rows if parse_variant(row.variant).perturber not in dosed]
     damaged = [row.variant for row in rows]
-    best_metrics = {row.variant: row.best_metric for row in rows}
     return Result(
         signature=str(signature),
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
@@ -208,7 +205,7 @@ def analyze_ratings(
         combination=config.named_combination(),
         weights=config.expert_weights.weights,
         levels=levels,
-        **averages(averaged),
+        **averages(tested.without_doses),
         variants=tuple(rows),
         controls=tuple(tested.controls),
         attacks=tuple(tested.attacks),
@@ -230,12 +227,27 @@ def analyze_ratings(
         floor=config.floor_share,
         **at_mark,
         clusters=None if ratings.clusters is None else int(ratings.clusters.max()) + 1,
-        reasons=reasons_of(counted, best_metrics, config.marks),
-        read=ratings.read(ratings.answers),
-        read_originals=ratings.read([ORIGINAL]),
-        read_damaged=ratings.read(damaged),
-        unread=ratings.causes,
+        reasons=_reasons(counted, rows, config),
+        **_answers(ratings, damaged),
     )
+
+
+def _answers(ratings: RatingsArray, damaged: Sequence[str]) -> dict[str, Any]:
+    """The shares of answers that have a score, and why others have none, by the fields of `Result`."""
+    return {
+        "read": ratings.read(ratings.answers),
+        "read_originals": ratings.read([ORIGINAL]),
+        "read_damaged": ratings.read(damaged),
+        "unread": ratings.causes,
+    }
+
+
+def _reasons(
+    ratings: RatingsArray, rows: Sequence[VariantResult], config: ResolvedConfig
+) -> dict[str, Named]:
+    """`Result.reasons`: what reasons name, by the metric that sees each kind of damage best."""
+    best_metrics = {row.variant: row.best_metric for row in rows}
+    return reasons_of(ratings, best_metrics, config.marks)
 
 
 def _repeats(ratings: RatingsArray) -> dict[str, dict[str, float | None]]:
@@ -293,6 +305,12 @@ class _Tested:
     curves: tuple[DoseResponse, ...]
     of_run: RunDetection
     """Over the kinds of damage without doses."""
+
+    @property
+    def without_doses(self) -> list[VariantResult]:
+        """The kinds of damage that averages are taken of."""
+        dosed = {response.perturber for response in self.curves}
+        return [row for row in self.damage if parse_variant(row.variant).perturber not in dosed]
 
 
 def _all_tested(

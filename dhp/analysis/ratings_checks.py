@@ -71,7 +71,7 @@ def _checked_columns(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
 
 
 def _check_required(columns: list[str], frame: "pd.DataFrame", place: str) -> None:
-    """Refuse a table that lacks a column, and say what it may be instead: people's labels, two scores a row."""
+    """Refuse a table that lacks a column, and say what else it may be: people's labels, two scores a row."""
     has_neither = "score" not in columns and "variant" not in columns
     missing = [name for name in REQUIRED if name not in columns]
     if not missing:

@@ -89,10 +89,7 @@ def signed_rank(
         return 0.0
     if method == "scipy":
         return _scipy_log_p(d, alternative)
-    doubled = 2 * (nonzero if method == "sign-flip" else signed_ranks(nonzero))
-    signed = np.rint(doubled).astype(np.int64)
-    if not np.array_equal(signed, doubled):
-        raise ValueError("differences must be multiples of 1/2")
+    signed = _doubled(nonzero if method == "sign-flip" else signed_ranks(nonzero))
     if clusters is not None:
         index = cluster_index(cluster_index(clusters, d.size)[d != 0], nonzero.size)
         signed = cluster_sums(signed.astype(np.float64), index).astype(np.int64)
@@ -100,15 +97,26 @@ def signed_rank(
     w = int(signed[signed > 0].sum())
     if alternative == "two-sided":  # the null distribution is symmetric
         w = max(w, int(ranks @ sizes) - w)
-    if clusters is not None:
-        log_p = flip_log_tail(ranks, sizes, w)
-    elif sizes.sum() <= EXACT_UP_TO:
-        log_p = exact_log_tail(ranks, sizes, w)
-    else:
-        log_p = tilted_log_tail(ranks, sizes, w)
+    log_p = _log_tail(ranks, sizes, w) if clusters is None else flip_log_tail(ranks, sizes, w)
     if alternative == "two-sided":
         log_p += math.log(2)
     return min(log_p, 0.0)
+
+
+def _doubled(halves: Floats) -> Ints:
+    """Multiples of 1/2 doubled, as integers; `ValueError` for other numbers."""
+    doubled = 2 * halves
+    integers = np.rint(doubled).astype(np.int64)
+    if not np.array_equal(integers, doubled):
+        raise ValueError("differences must be multiples of 1/2")
+    return integers
+
+
+def _log_tail(ranks: Ints, sizes: Ints, w: int) -> float:
+    """log P(W >= w) of ranks."""
+    if sizes.sum() <= EXACT_UP_TO:
+        return exact_log_tail(ranks, sizes, w)
+    return tilted_log_tail(ranks, sizes, w)
 
 
 def _scipy_log_p(differences: Floats, alternative: Alternative) -> float:
