@@ -171,7 +171,7 @@ def as_judge(judge: object) -> Judge:
     """A judge as a `Judge`.
 
     That is a `Judge`, or any object with texts `model` and `protocol` and a method `rate`, whose `samples`,
-    `settings`, `compare` and `prepare` count where it has them; `InputError` for others.
+    `settings`, `compare` and `prepare` count if it has them; `InputError` for others.
     """
     if not is_judge(judge):
         raise InputError(

@@ -57,7 +57,7 @@ class PairVerdict:
     order: Order
     sample: int
     choice: int | None
-    """1 where the first text of the pair is better, wherever it was shown; -1 the second; 0 a tie; None if
+    """1 if the first text of the pair is better, wherever it was shown; -1 the second; 0 a tie; None if
     there is no verdict."""
     status: RatingStatus | Literal["contradictory"] = "scored"
     """`scored` if there is a verdict, else why it is missing."""
@@ -80,7 +80,7 @@ def majorities(verdicts: Sequence[PairVerdict], *, final: bool = False) -> tuple
 
 
 def contradicting(verdicts: Sequence[PairVerdict]) -> tuple[str, str] | None:
-    """One verdict for each order, in the judge's words, where the orders contradict each other; else None."""
+    """One verdict for each order, in the judge's words, if the orders contradict each other; else None."""
     as_shown, swapped = majorities(verdicts)
     if as_shown is None or swapped is None or as_shown * swapped >= 0:
         return None
@@ -91,7 +91,7 @@ def contradicting(verdicts: Sequence[PairVerdict]) -> tuple[str, str] | None:
 
 
 def two_order_score(verdicts: Sequence[PairVerdict]) -> float | None:
-    """1 where both orders prefer the first text, 0.5 where one does and the other ties, down to -1.
+    """1 if both orders prefer the first text, 0.5 if one does and the other ties, down to -1.
 
     If the orders contradict each other, the final words count; without any the score is 0. An order in which
     the judge gave no verdict is a tie; None if neither has one, or all calls of an order failed.

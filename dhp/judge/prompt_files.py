@@ -85,7 +85,7 @@ def read_files(prompt_files: PromptFiles, *, json: bool = False) -> tuple[Prompt
 
 def prompt_versions(prompt_files: PromptFiles, *, one_prompt: bool) -> list[PromptFiles]:
     """The prompt files of each judge: several folders are versions of a prompt, and so are several files
-    where a judge has `one_prompt`, as it has one metric or answers about all at once.
+    if a judge has `one_prompt`, as it has one metric or answers about all at once.
 
     Raises `InputError` for a file that cannot be read, and for two versions of one name.
     """
@@ -251,7 +251,7 @@ def stated_scales(text: str) -> list[tuple[int, int]]:
 
 
 def scale_fault(text: str, scale: Scale) -> str | None:
-    """What is wrong where a file states scales, and none of them is the metric's; else None."""
+    """What is wrong if a file states scales, and none of them is the metric's; else None."""
     scales = stated_scales(text)
     if not scales or (scale.min, scale.max) in scales:
         return None

@@ -297,7 +297,7 @@ class RequestBuilder:
     pair_prompts: PairPrompts | None = None
     """The same for two texts."""
     seed: int | None = 0
-    """Seed of sampling; None sends none, and none is sent where the temperature is 0."""
+    """Seed of sampling; None sends none, and none is sent if the temperature is 0."""
     limit_given: bool = False
     """Whether the most tokens of an answer are the user's choice."""
     body: Mapping[str, object] = field(default_factory=dict)
@@ -440,7 +440,7 @@ class RequestBuilder:
     def short_request(self, form: AnswerForm, metric: Metric | None = None) -> str:
         """The request for the rating alone, after an answer in this form that cannot be read.
 
-        Empty where none is made. `metric` is None for two texts, compared as a whole or not.
+        Empty if none is made. `metric` is None for two texts, compared as a whole or not.
         """
         protocol = self.protocol
         if not protocol.ask_again or protocol.extraction != "parse":

@@ -132,7 +132,7 @@ def second_request(
 def _second(
     unread: Unread, sample: int, outcome: Reply | Failure, read: Read[R]
 ) -> Iterator[tuple[R, Reply | Failure]]:
-    """What the first and the second answer say together: the second counts where the first was unread."""
+    """What the first and the second answer say together: the second counts if the first was unread."""
     first: Any = unread.records  # what `read` returns
     if isinstance(outcome, Failure):
         for record in first:

@@ -190,7 +190,7 @@ def _of_the_prompt(answers: Sequence[str], task: Task, prompt_files: bool, answe
 
 
 def enough_tokens(ratings: Sequence[Rating | PairVerdict], tokens: int) -> int:
-    """The tokens that answers like these most likely need, of which `tokens` were not enough."""
+    """The tokens that answers like these most likely need, if `tokens` were not enough."""
     thinks = _thinks([r.raw or "" for r in ratings if is_unreadable(r)])
     if tokens < _FOR_REASONS and not thinks:
         return _FOR_REASONS

@@ -22,7 +22,7 @@ OUTPUT = ("output",)
 SOURCE = ("source",)
 REFERENCE = ("reference",)
 INPUT = ("question", "source")
-"""What the writer was given: the question, where there is one."""
+"""What the writer was given: the question, if there is one."""
 
 USUAL: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(
@@ -50,11 +50,11 @@ class Adapter:
     fields: Mapping[str, tuple[str, ...]]
     """Parameter -> fields of a candidate; the first field that is there is passed."""
     call: Callable[[Mapping[str, str | None]], object]
-    """Rates a text, given a value for each parameter; a coroutine function where `is_async`."""
+    """Rates a text, given a value for each parameter; a coroutine function if `is_async`."""
     required: frozenset[str] = frozenset()
     """Parameters that must have a field."""
     optional: frozenset[str] = frozenset()
-    """Parameters that are left out, rather than given None, where no field is there."""
+    """Parameters that are left out, rather than given None, if no field is there."""
     takes_further: bool = False
     """Whether further fields of a candidate are passed under their own names."""
     is_async: bool = False

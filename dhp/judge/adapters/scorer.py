@@ -38,7 +38,7 @@ class Scorer:
         self.adapter = adapter
         self.settings = settings
         self.fields = {**adapter.fields, **{p: (field,) for p, field in settings.fields.items()}}
-        """Parameter -> fields of which it is given the first that is there."""
+        """Parameter -> fields; it is given the first that is there."""
         self.name = metric_name(adapter.name)
         """Name of the metric, if the scorer gives one score."""
         if settings.version is None:

@@ -39,7 +39,7 @@ def stop_of(text: str, value: Value, kind: str, grammar: Grammar) -> int | None:
     """Where the value with all that repeats it ends, if what follows lets it stand as a rating; else None."""
     end = value.end
     beside = _SCALE_BESIDE.match(text, end)
-    if beside and float(beside["high"]) != grammar.high:  # of labels there is none, and NaN equals nothing
+    if beside and float(beside["high"]) != grammar.high:  # labels have no scale: NaN equals nothing
         return None
     solid = _SOLID_END.match(text, end) or _SENTENCE.match(text, end)
     if solid:

@@ -201,7 +201,7 @@ def clause_before(text: str, start: int, place: int, grammar: Grammar) -> Clause
 
 
 def _known(token: Match[str], parts: Callable[[str], list[str]]) -> list[str] | None:
-    """The words of a token, none where it explains the scale; None if it is not of the list."""
+    """The words of a token, empty if it explains the scale; None if it is not of the list."""
     if token["word"]:
         return parts(token[0]) or None
     if token["scale"] or (token["aside"] and _DIGIT.search(token[0])):  # `(1 to 5)`
@@ -320,7 +320,7 @@ def _kind(clause: Clause, grammar: Grammar) -> str | None:
 def _label(clause: Clause, grammar: Grammar) -> str | None:
     """The kind of a clause that names what its value is, and is parted from it or linked to it."""
     words, has = clause.words, clause.has
-    noun = "rating" in has or (grammar.chooses and "result" in has)  # `Answer: B`, where a letter is chosen
+    noun = "rating" in has or (grammar.chooses and "result" in has)  # `Answer: B` of a choice
     if grammar.lexicon.named(words):
         return FINAL if "final" in has and grammar.names else NAMED
     if "final" in has and (noun or not has & {"result", "rates"}):

@@ -13,19 +13,19 @@ class Extracted:
     status: RatingStatus | Literal["contradictory"]
     """`scored`, or why there is no score; `contradictory` of two texts alone."""
     score: float | None = None
-    """Score on the answer's own scale; of two texts 1 where the one shown first is better, -1 the second, 0 a
+    """Score on the answer's own scale; of two texts 1 if the one shown first is better, -1 the second, 0 a
     tie. None unless scored."""
     rule: str | None = None
     """The rule that found the rating, or why a rating that was found is not a score; else None."""
     missing_mass: float | None = None
-    """Probability, in [0, 1], that fell on no score; only where scores are weighed by probability."""
+    """Probability, in [0, 1], that fell on no score; only if scores are weighed by probability."""
     probabilities: tuple[float, ...] | None = None
     """Probability of each of evenly spaced points of the answer's scale, the lowest first; they sum to 1."""
     words: str | None = None
     """The part of the answer that speaks of this metric, if it has such parts."""
     scores: tuple[float, float] | None = None
     """Scores of the text shown first and the second with the answer form `two-scores`, probabilities of their
-    letters where those are read."""
+    letters if those are read."""
 
 
 UNPARSED = Extracted("unparsed")

@@ -37,7 +37,7 @@ Stop = Callable[[str, Value, str, "Grammar"], int | None]
 
 
 class Statement(NamedTuple):
-    """A value where an answer states one."""
+    """A value that an answer states, and its place."""
 
     kind: str
     number: float
@@ -92,7 +92,7 @@ class Clause(NamedTuple):
     start: int
     """Where the sentence begins."""
     begin: int
-    """Where the clause begins, or its sentence where all of it is of words of the list."""
+    """Where the clause begins, or its sentence if all words of it are of the list."""
     words: tuple[str, ...]
     has: frozenset[str]
     """The roles of all its words."""

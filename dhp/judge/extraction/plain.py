@@ -115,7 +115,7 @@ _REPORTS = re.compile(rf"(?:{SAYS})[^\n:]{{0,80}}:\Z", re.I)
 
 
 def readable(text: str) -> str | Extracted:
-    """An answer without the model's thoughts, or why it has no score where they cannot be told apart."""
+    """An answer without the model's thoughts, or why it has no score if they cannot be told apart."""
     words = without_reasoning(text)
     if words is None:
         return UNPARSED

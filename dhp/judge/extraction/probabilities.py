@@ -72,7 +72,7 @@ def normal(token: str) -> str:
 def expected_score(
     positions: Sequence[Position], scale: Scale, form: AnswerForm, *, cut_off: bool = False
 ) -> Extracted:
-    """The mean of the scores, weighed by their probabilities where the model's own answer gives its score.
+    """The mean of the scores, weighed by their probabilities at the place where the answer gives its score.
 
     That is the first position at which the token of the answer is the score that `read_rating` reads from the
     whole answer. Where the answer was to be the score alone, no position counts but the first, after spaces,
@@ -119,10 +119,10 @@ def impossible(position: Position) -> str | None:
 
 
 def letter_masses(positions: Sequence[Position], count: int) -> list[float] | str | None:
-    """The probabilities of the first `count` letters (A, B, ...) where an answer that is one letter gives it.
+    """The probabilities of the first `count` letters (A, B, ...), if an answer is one letter.
 
     They are not renormalised and have a positive sum. None if the answer is not one of the letters, and
-    the reason where it is one and has no probabilities (see `impossible`).
+    the reason if it is one and has no probabilities (see `impossible`).
     """
     tokens = score_tokens(Scale(min=0, max=count - 1), "letters")
     pieces = [p.chosen.translate(_BYTES) for p in positions]

@@ -69,7 +69,7 @@ def metric_rating(
 
 
 def read_answer(text: str, metric: Metric, form: AnswerForm, *, cut_off: bool = False) -> Extracted:
-    """What an answer says of a metric, by its labels where it has some, on the answer's own scale.
+    """What an answer says of a metric, by its labels if it has some, on the answer's own scale.
 
     The form is never `mix`; for `cut_off` see `read_rating`.
     """

@@ -51,7 +51,7 @@ _AMOUNT = re.compile(
     r"(?=[.,;:!)\n]| (?:for|because|since|as|off|then)\b|\s*\Z)",
     re.I,
 )
-"""`a point`, `one less`, `add one`, `by one`: of a rating, where its sentence says in which direction."""
+"""`a point`, `one less`, `add one`, `by one`: of a rating, if its sentence says in which direction."""
 _DIRECTION = re.compile(any_of("directions"), re.I)
 _SIGNED = re.compile(r"(?<![\w.()+\d-])[-+]\d(?!\d|\.\d| ?-)")
 """Points off or on, ` -1`, and no range `1-5`, no negative score `-1.5`."""

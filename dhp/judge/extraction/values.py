@@ -19,11 +19,11 @@ class Value(NamedTuple):
     """What stands at a place of a text."""
 
     number: float
-    """Value on the asked scale; NaN on another one, infinity where no single one is given."""
+    """Value on the asked scale; NaN on another one."""
     end: int
     """Where the text goes on behind it."""
     rule: str = ""
-    """`stars` or `fraction` where it is one of these."""
+    """`stars` or `fraction` if it is one of these; `stated` or `worse` of a text that is said to be so."""
 
 
 ReadValue = Callable[[str, int], Value | None]
@@ -38,7 +38,7 @@ WORDS = {word: number for number, word in enumerate(_UNITS[:11])}
 """Zero to ten in words."""
 _NUMBERS = {word: number for number, word in enumerate(_UNITS)}
 _NUMBERS |= {word: 10 * number for number, word in enumerate(_TENS, start=2)}
-"""Zero to nineteen and the tens, of which the words to 99 are made."""
+"""Zero to nineteen and the tens; all words to 99 are made of them."""
 HAN = {han: number for number, han in enumerate("零一二三四五六七八九")} | {"两": 2}
 
 # Patterns of one number. Of several that begin alike the longer one stands first, as the first that fits is
@@ -251,7 +251,7 @@ def _of_whole(scale: Scale, number: float, whole: float, end: int, rule: str) ->
 
 
 def letter_reader(scale: Scale) -> ReadValue:
-    """Reads letters, of which A is the lowest point of the scale."""
+    """Reads letters; A is the lowest point of the scale."""
     return functools.partial(_read_letter, scale)
 
 

@@ -46,7 +46,7 @@ _NAMES = _names()
 
 
 class _Verdict(NamedTuple):
-    """A verdict where an answer gives one."""
+    """A verdict that an answer gives, and its place."""
 
     choice: int
     rule: str
@@ -196,7 +196,7 @@ def _places(words: str, form: AnswerForm) -> Iterator[_Verdict]:
 
 
 def read_letter(answer: str, positions: Sequence[Position], *, ties: bool) -> Extracted:
-    """The likelier letter where an answer that is one letter gives it.
+    """The likelier letter, if an answer is one letter.
 
     C counts with `ties` alone. The probabilities of A and B are renormalised over the letters; without any
     the verdict says why.

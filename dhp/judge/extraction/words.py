@@ -1,4 +1,4 @@
-"""The closed list of words of which a clause that states a rating is made, read from `words.yaml`.
+"""The closed list of words that make a clause which states a rating, read from `words.yaml`.
 
 Words have roles, such as `rating` or `final`; a `Lexicon` holds them for one criterion. Phrases, which stand
 outside the clause, become patterns by `any_of`.

@@ -76,7 +76,7 @@ class RecordedJudge(Judge):
         self._with_probabilities = {rating.metric for rating in every if rating.probabilities is not None}
         self._scores = [rating.score for rating in every if rating.score is not None]
         self._warned: set[str] = set()
-        """Tasks of which it was said that probabilities are not used."""
+        """Tasks for which a warning has said that probabilities are not used."""
         # Sorted, as the same ratings in another order are the same judge.
         self.settings = {"judgements": text_hash(repr(sorted(map(repr, every))))}
 
@@ -173,7 +173,7 @@ def columns_of(model: str) -> RatingsForm:
 def recorded_judges(model: str) -> list[RecordedJudge]:
     """The judges of a file, one for each model and protocol in it.
 
-    `recorded/FILE?model=NAME&protocol=NAME` chooses some, and `form=FORM` says what answers look like where
+    `recorded/FILE?model=NAME&protocol=NAME` chooses some, and `form=FORM` says what answers look like if
     the protocol's name does not. Any other setting, `score=COLUMN`, says what the file calls a column. See
     `dhp.core.rating_forms` for what it holds. Raises `InputError` for a file of another form, a rating twice,
     and a name that is not in it.
@@ -270,7 +270,7 @@ def _shares(cell: object, place: str) -> tuple[float, ...] | None:
 
 
 def _say_repeated(ratings: Mapping[tuple[str, str], Sequence[Rating]], place: str) -> None:
-    """A warning where some texts have more ratings than most: their mean would count in silence."""
+    """Warn if some texts have more ratings than most: their mean would count in silence."""
     by_metric: dict[tuple[str, str, str], list[Rating]] = defaultdict(list)
     for of_text in ratings.values():
         for rating in of_text:

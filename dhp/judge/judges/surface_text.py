@@ -89,7 +89,7 @@ _TOP_ZIPF = 8.0
 _LONGEST = 40
 """Letters beyond which a string is no English word; the stemmer recurses over its letters."""
 SENTENCES_KEPT = 8192
-"""Sentences of which is kept what was worked out for them."""
+"""Sentences that are kept with what was worked out for them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
