@@ -15,7 +15,7 @@ from dhp.core.numbered_steps import numbered_steps
 from dhp.core.records import Candidate
 from dhp.core.specs import LANGUAGES, Language, Scale, Task
 from dhp.judge.api import rescale
-from dhp.judge.requests import Prompts
+from dhp.judge.prompts import Prompts
 
 CANDIDATE = Candidate("e1", "original", "输出", "来源", {"question": "为何"}, references=("参照",))
 IN_WORDS = [p for p in names_of("protocol") if not FORMS[read_protocol(p).answer].data]

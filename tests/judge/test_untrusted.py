@@ -16,7 +16,7 @@ from dhp.judge.extraction.rating import read_rating
 from dhp.judge.factory import protocol, request_builder
 from dhp.judge.judges.llm import LlmJudge
 from dhp.judge.pairs import Pair, PairVerdict
-from dhp.judge.requests import Prompts
+from dhp.judge.prompts import Prompts
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.clients.responses import completion_replies
 from dhp.llm.records import Reply

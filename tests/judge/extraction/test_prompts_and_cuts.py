@@ -12,7 +12,7 @@ from dhp.core.answer_forms import POINTWISE_FORMS, AnswerForm, answer_scale
 from dhp.core.records import Candidate
 from dhp.core.specs import LANGUAGES, Scale
 from dhp.judge.extraction.rating import read_rating
-from dhp.judge.requests import Prompts
+from dhp.judge.prompts import Prompts
 
 FIVE = Scale(min=1.0, max=5.0)
 FORMS = [

@@ -17,7 +17,7 @@ from dhp.judge.judges.compared import ComparedRatings
 from dhp.judge.judges.llm import LlmJudge
 from dhp.judge.judges.mock import AlwaysFirst
 from dhp.judge.pairs import OVERALL, PairVerdict, beside_originals, majority, two_order_ratings
-from dhp.judge.requests import Prompts
+from dhp.judge.prompts import Prompts
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.estimate import estimate_requests
