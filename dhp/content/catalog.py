@@ -64,8 +64,11 @@ _GIVEN_AS_FILES = ("task", "suite", "weights", "protocol", "pairwise protocol")
 def _folders(kind: str) -> tuple[Path, ...]:
     """The folders of a kind of content: that of the package, then those of plug-ins."""
     base, _, below = _FOLDERS[kind].partition("/")
-    of_plugins = (plugin.content / base / below for plugin in plugins() if plugin.content)
-    return (content_folder(base) / below, *of_plugins)
+    folders = [content_folder(base) / below]
+    for plugin in plugins():
+        if plugin.content:
+            folders.append(plugin.content / base / below)
+    return tuple(folders)
 
 
 def names_of(kind: str) -> tuple[str, ...]:
@@ -79,14 +82,14 @@ def _files_in(folders: tuple[Path, ...]) -> dict[str, Path]:
     files: dict[str, Path] = {}
     for folder in folders:
         for path in (*folder.glob("*.yaml"), *folder.glob("*.jsonl")):
-            if path.stem in files and path.stem != _DESCRIPTIONS:  # which each plug-in has of its own
-                raise InputError(f"{path}: has the name of {files[path.stem]}; must have another")
-            files.setdefault(path.stem, path)
+            first = files.setdefault(path.stem, path)
+            if first != path and path.stem != _DESCRIPTIONS:  # each plug-in has descriptions of its own
+                raise InputError(f"{path}: has the name of {first}; must have another")
     return dict(sorted(files.items()))
 
 
 def file_of(kind: str, name: str) -> Path:
-    """The file of that name, or the one that is given; raises `InputError` with the near name."""
+    """The file of that name, or at that path; raises `InputError` with the near name if there is none."""
     path = Path(name)
     if kind in _GIVEN_AS_FILES and path.suffix in (".yaml", ".yml"):
         if not path.is_file():
@@ -134,7 +137,7 @@ def descriptions() -> dict[str, str]:
 
 
 def damage_names() -> dict[str, str]:
-    """The same in a word or two: perturber -> what readers call the damage."""
+    """What readers call the damage of a perturber, in a word or two: `random_typos` -> `typos`."""
     return _described().names
 
 
@@ -146,7 +149,7 @@ def words_in_reasons() -> list[KindWords]:
 def changes_content(perturber: str) -> bool:
     """Whether a kind of damage changes what a text says, so that a careful reader must fail it.
 
-    Kinds that did not ship with the package, as those of ready-made pairs, are taken to do so.
+    Kinds that did not ship with the package, such as those of ready-made pairs, are taken to do so.
     """
     known = _described()
     return perturber in known.content or perturber not in known.descriptions
@@ -184,12 +187,23 @@ def own_suite(task: Task, with_llm: bool) -> Suite:
     if named == GENERAL_SUITE and with_llm:
         return read_suite(GENERAL_LLM_SUITE)
     asks_model = any(use.method == "llm" for use in suite.perturbers.values())
-    return read_suite(GENERAL_SUITE) if asks_model and not with_llm else suite
+    if asks_model and not with_llm:
+        return read_suite(GENERAL_SUITE)
+    return suite
+
+
+_LIKE = 0.92
+"""How alike two names of tasks are at least if one is a misspelling of the other, as `difflib` counts it.
+
+Chosen: `summarisation` (0.923) is taken for `summarization`, and `dialog` (0.857) for a task of the user's
+own.
+"""
 
 
 def misspelt_task(task: str) -> bool:
     """Whether the name of a task is close to a known one: a typing error."""
-    return bool(task not in names_of("task") and get_close_matches(task, names_of("task"), n=1, cutoff=0.92))
+    known = names_of("task")
+    return task not in known and bool(get_close_matches(task, known, n=1, cutoff=_LIKE))
 
 
 def read_probes(name: str) -> Probes:
@@ -211,10 +225,10 @@ def read_authored(dataset: str) -> AuthoredEdits | None:
 
 
 def read_weights(name: str) -> Weights:
-    """Weights by name or by file (`.yaml`); rows must be full, metrics exist as far as their task is known
-    here.
+    """Weights by name or by file (`.yaml`); votes are read as their shares.
 
-    Votes are read as their shares; a metric that they do not name has none.
+    A row of weights must have each metric; in a row of votes a metric that is not there has none. The metrics
+    must exist, if their task is known here.
     """
     path = file_of("weights", name)
     weights = load_spec(path, Weights)
@@ -222,8 +236,8 @@ def read_weights(name: str) -> Weights:
     _check_rows(path, "votes", weights.votes, full=False)
     votes = {}
     for task, rows in weights.votes.items():
-        none = dict.fromkeys(_metrics(task, rows), 0)
-        votes[task] = {perturber: none | row for perturber, row in rows.items()}
+        no_votes = dict.fromkeys(_metrics(task, rows), 0)
+        votes[task] = {perturber: no_votes | row for perturber, row in rows.items()}
     weights = weights.model_copy(update={"votes": votes})
     if name == DESIGN:
         _weigh_perturbers_of_plugins(weights)
@@ -250,18 +264,20 @@ def _check_rows(
             place = f"{path}: {key}.{task}.{perturber}"
             for metric in row:
                 one_of("metric", metric, metrics, place)
-            missing = [m for m in metrics if m not in row]
-            if full and missing:
-                raise InputError(
-                    f"{place}: no weight for metric '{missing[0]}'; must have one for each metric"
-                )
+            if not full:
+                continue
+            for metric in metrics:
+                if metric not in row:
+                    raise InputError(
+                        f"{place}: no weight for metric '{metric}'; must have one for each metric"
+                    )
 
 
 def _metrics(task: str, rows: Mapping[str, Mapping[str, float]]) -> Sequence[str]:
-    """The metrics of a task; of one that is not known here those that any of its rows names."""
+    """The metrics of a task; if it is not known here, those that any of its rows names."""
     if task in names_of("task"):
         return read_task(task).metric_names
-    return list(dict.fromkeys(metric for row in rows.values() for metric in row))
+    return list(dict.fromkeys(itertools.chain.from_iterable(rows.values())))
 
 
 def bundled_names() -> list[str]:
@@ -270,12 +286,12 @@ def bundled_names() -> list[str]:
 
 
 def mini_names() -> list[str]:
-    """The bundled sets that are of no dataset with a card, as `mini/NAME`."""
-    return [name for name in bundled_names() if name.removeprefix("mini/") not in names_of("dataset")]
+    """The bundled sets that belong to no dataset with a card, as `mini/NAME`."""
+    return [f"mini/{name}" for name in names_of("bundled set") if name not in names_of("dataset")]
 
 
 def mini_examples_file(dataset: str) -> Path:
-    """The bundled examples of the kind of a dataset (JSONL of `id, source, output` and its fields)."""
+    """The bundled examples of a dataset (JSONL of `id, source, output` and its fields)."""
     one_of("dataset", f"mini/{dataset}", bundled_names())
     return file_of("bundled set", dataset)
 
@@ -297,28 +313,43 @@ def named_kinds(names: str, variants: Sequence[str]) -> list[str]:
     """The variants that are named, by the names of files or those that people read, separated by commas.
 
     A perturber, or its kind of damage, names all its degrees; `all` names all. Raises `InputError` for a name
-    that is of none of the variants.
+    that no variant has.
     """
-    kinds: list[str] = []
+    named: list[str] = []
     parts = [part.strip() for part in names.split(",")]
     while parts:
-        # A name that people read may hold a comma itself (`typos, minor`): the longest that fits is taken.
-        for size in range(len(parts), 0, -1):
-            name = ", ".join(parts[:size]).casefold()
-            meant = [variant for variant in variants if name in ("all", *_names(variant))]
-            if meant:
-                break
-        else:
-            known = variants if {".", "_"} & {*parts[0]} else {kind_name(variant) for variant in variants}
-            raise InputError(f"'{parts[0]}': was not run; {suggest(parts[0], known)}")
-        kinds += [variant for variant in meant if variant not in kinds]
-        del parts[:size]
-    return kinds
+        meant, used = _longest_name(parts, variants)
+        if not meant:
+            raise InputError(f"'{parts[0]}': was not run; {_allowed_instead(parts[0], variants)}")
+        named += [variant for variant in meant if variant not in named]
+        parts = parts[used:]
+    return named
 
 
-def _names(variant: str) -> tuple[str, ...]:
+def _longest_name(parts: Sequence[str], variants: Sequence[str]) -> tuple[list[str], int]:
+    """The variants that the first of the parts name, and how many parts the name takes; 0 if none do.
+
+    A name that people read may hold a comma itself (`typos, minor`), so the longest that fits is taken.
+    """
+    for size in range(len(parts), 0, -1):
+        name = ", ".join(parts[:size]).casefold()
+        meant = [variant for variant in variants if name == "all" or name in _names(variant)]
+        if meant:
+            return meant, size
+    return [], 0
+
+
+def _names(variant: str) -> list[str]:
+    """All names of a variant, in lower case."""
     names = variant, variant_name(variant), parse_variant(variant).perturber, kind_name(variant)
-    return tuple(name.casefold() for name in names)
+    return [name.casefold() for name in names]
+
+
+def _allowed_instead(name: str, variants: Sequence[str]) -> str:
+    """The names to use in place of one that fits none: those of files if it looks like these, else in
+    words."""
+    looks_like_file = "." in name or "_" in name
+    return suggest(name, variants if looks_like_file else {kind_name(variant) for variant in variants})
 
 
 Metrics = str | Metric | Sequence[str | Metric]
@@ -335,13 +366,15 @@ def metric_list(metrics_given: Metrics) -> list[str | Metric]:
 
 
 def with_metrics(task: Task, wanted: Metrics) -> Task:
-    """A task with no more than these metrics, all if none is named.
+    """A task with these metrics alone, or with all of its own if none is named.
 
     A name is one of its metrics; a `Metric` replaces the one of that name, or is added.
     """
     metrics = metric_list(wanted)
-    known = {m.name: m for m in task.metrics}
-    own_metrics = {m.name: m for m in metrics if isinstance(m, Metric)}
+    if not metrics:
+        return task.model_copy()
+    known = {metric.name: metric for metric in task.metrics}
+    own_metrics = {metric.name: metric for metric in metrics if isinstance(metric, Metric)}
     for name in metrics:
         if isinstance(name, str) and name not in known:
             raise InputError(
@@ -349,16 +382,16 @@ def with_metrics(task: Task, wanted: Metrics) -> Task:
                 "takes a scale: `scale` 1..5, or `labels` fail,pass; a function names its metrics by what it "
                 f"returns, e.g. {{'{name}': 0.7}}"
             )
-    if not metrics:
-        return task.model_copy()
-    names = [m if isinstance(m, str) else m.name for m in metrics]
     if not own_metrics:
-        kept = [m for m in task.metrics if m.name in names]  # in the order of the task
+        kept = [metric for metric in task.metrics if metric.name in metrics]  # in the order of the task
         return task.model_copy(update={"metrics": kept})
-    chosen = known | own_metrics
+    all_metrics = known | own_metrics
+    chosen: dict[str, Metric] = {}
+    for metric in metrics:
+        name = metric if isinstance(metric, str) else metric.name
+        chosen[name] = all_metrics[name]
     # Without translations: nobody has translated a metric of the user's.
-    changes = {"metrics": [chosen[name] for name in dict.fromkeys(names)], "translations": {}}
-    return task.model_copy(update=changes)
+    return task.model_copy(update={"metrics": list(chosen.values()), "translations": {}})
 
 
 def read_protocol(name: str) -> Protocol:
@@ -387,18 +420,20 @@ def override(protocol: Protocol, /, **changes: object) -> Protocol:
     None leaves `temperature` and `top_p` to the model, and any other setting as it is. Raises `InputError`
     for an unknown setting, a wrong value, or settings that contradict each other.
     """
-    set_fields = {k: v for k, v in changes.items() if v is not None or k in ("temperature", "top_p")}
+    may_be_none = ("temperature", "top_p")
+    settings = {name: value for name, value in changes.items() if value is not None or name in may_be_none}
     # Checked here, as pydantic would name the forms of both kinds of protocols.
     forms = PAIRWISE_FORMS if protocol.pairwise else POINTWISE_FORMS
-    answer = set_fields.get("answer", protocol.answer)
+    answer = settings.get("answer", protocol.answer)
     if answer not in forms:
         known = suggest(str(answer), forms)
         raise InputError(f"protocol '{protocol.protocol}': answer {answer!r}: unknown; {known}")
-    before = protocol.model_dump()
     with refusals(f"protocol '{protocol.protocol}'", Protocol):
-        changed = Protocol.model_validate({**protocol.model_dump(exclude_unset=True), **set_fields})
+        changed = Protocol.model_validate({**protocol.model_dump(exclude_unset=True), **settings})
+    before = protocol.model_dump()
+    different = {name for name, value in settings.items() if value != before.get(name)}
     changed._origin = protocol.origin
-    changed._changed = protocol.changed | {k for k, v in set_fields.items() if v != before.get(k)}
+    changed._changed = protocol.changed | different
     return changed
 
 
@@ -411,7 +446,7 @@ def read_persona(name: str, wording: Wording) -> str:
     path = Path(name)
     try:
         is_file = path.is_file()
-    except (OSError, ValueError):  # a whole persona is not a path
+    except (OSError, ValueError):  # the text of a persona, which may be too long for a path
         is_file = False
     if not is_file:
         known = suggest(name, ["none", *wording.personas])
@@ -431,21 +466,23 @@ def read_steps(path: Path) -> dict[str, dict[str, list[str]]]:
     """
     steps = load_steps(path, "metric")
     metrics = {task: read_task(task).metric_names for task in names_of("task")}
-    by_metric = steps.get(None)
-    if by_metric is not None:
-        _check_metrics(str(path), by_metric, {*itertools.chain.from_iterable(metrics.values())})
-        by_task = {}
+    by_task: dict[str, dict[str, list[str]]] = {}
+    of_all_tasks = steps.pop(None, None)
+    if of_all_tasks is not None:
+        _check_metrics(str(path), of_all_tasks, {*itertools.chain.from_iterable(metrics.values())})
         for task, names in metrics.items():
-            shared = {name: by_metric[name] for name in names if name in by_metric}
-            if shared:
-                by_task[task] = shared
-        return by_task
-    for name, entries in steps.items():
-        one_of("task", name, metrics, str(path))
-        _check_metrics(f"{path}: {name}", entries, metrics[str(name)])
-    return {str(name): entries for name, entries in steps.items()}
+            of_task = {name: of_all_tasks[name] for name in names if name in of_all_tasks}
+            if of_task:
+                by_task[task] = of_task
+    for key, entries in steps.items():
+        task = str(key)
+        one_of("task", task, metrics, str(path))
+        _check_metrics(f"{path}: {task}", entries, metrics[task])
+        by_task[task] = entries
+    return by_task
 
 
 def _check_metrics(place: str, named: Iterable[str], metrics: Collection[str]) -> None:
+    """Raise `InputError` for a name of no metric."""
     for name in named:
         one_of("metric", name, metrics, place)

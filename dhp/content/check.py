@@ -22,7 +22,8 @@ def check() -> Iterator[str]:
         yield f"task {task}: {len(read_task(task).metrics)} metrics"
     for dataset in names_of("dataset"):
         card = read_card(dataset)
-        yield f"dataset {dataset}: task {card.task}, {f'N = {card.n}' if card.n else 'all pairs'}"
+        count = f"N = {card.n}" if card.n else "all pairs"
+        yield f"dataset {dataset}: task {card.task}, {count}"
     for name in names_of("suite"):
         suite = read_suite(name)
         _check_name(f"perturbations/{name}.yaml", "suite", name, suite.suite)
@@ -32,25 +33,31 @@ def check() -> Iterator[str]:
             raise InputError(f"perturbations/lists/descriptions.yaml: no sentence on '{unknown[0]}'")
     for name in names_of("weights"):
         weights = read_weights(name)
-        yield f"weights {name}: {sum(map(len, weights.tasks.values()))} rows"
+        rows = sum(len(of_task) for of_task in weights.tasks.values())
+        yield f"weights {name}: {rows} rows"
     yield from _protocols()
 
 
 def _check_name(file: str, key: str, wanted: str, name: str) -> None:
+    """Raise `InputError` if a file says another name than its own."""
     if name != wanted:
         raise InputError(f"{file}: {key}: must be '{wanted}', not '{name}'")
 
 
 def _protocols() -> Iterator[str]:
-    for pairwise in (False, True):
-        for language in LANGUAGES:
-            wording = read_wording(language, pairwise=pairwise)
-            _check_name(wording.origin, "language", language, wording.language)
-            personas = f"{language}: {len(wording.personas)} personas"
-            yield f"wording {f'of pairwise prompts {language}' if pairwise else personas}"
-        kind = "pairwise protocol" if pairwise else "protocol"
-        for name in names_of(kind):
-            protocol = read_protocol(name)
-            _check_name(protocol.origin, "protocol", name, protocol.protocol)
-            count = "both orders" if pairwise else f"{protocol.samples} samples"
-            yield f"{kind} {name}: {protocol.answer}, {count}"
+    for language in LANGUAGES:
+        wording = read_wording(language)
+        _check_name(wording.origin, "language", language, wording.language)
+        yield f"wording {language}: {len(wording.personas)} personas"
+    for name in names_of("protocol"):
+        protocol = read_protocol(name)
+        _check_name(protocol.origin, "protocol", name, protocol.protocol)
+        yield f"protocol {name}: {protocol.answer}, {protocol.samples} samples"
+    for language in LANGUAGES:
+        wording = read_wording(language, pairwise=True)
+        _check_name(wording.origin, "language", language, wording.language)
+        yield f"wording of pairwise prompts {language}"
+    for name in names_of("pairwise protocol"):
+        protocol = read_protocol(name)
+        _check_name(protocol.origin, "protocol", name, protocol.protocol)
+        yield f"pairwise protocol {name}: {protocol.answer}, both orders"

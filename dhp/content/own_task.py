@@ -12,8 +12,9 @@ from dhp.core.specs import (
 )
 
 OWN_TASK = "own"
+"""The task of texts whose metrics are all that is known of it."""
 SCORE = "score"
-"""The metric of who names none."""
+"""The name of the metric if none is named."""
 
 
 @near_keywords
@@ -39,11 +40,11 @@ def own_metric(
     """
     if labels and scale is not None:
         raise InputError("`labels`: cannot be used with `scale`; leave one of them out")
-    ends: str | tuple[float, float] = (1.0, len(labels)) if labels else "1..5"
-    first, last = scale_ends(ends if scale is None else scale, "`scale`")
+    if scale is None:
+        scale = (1.0, len(labels)) if labels else "1..5"
+    first, last = scale_ends(scale, "`scale`")
     words = [label.strip() for label in labels]
-    different = {word.lower() for word in words}  # answers are read in any case
-    if labels and (len(different) < max(2, len(words)) or not all(words)):
+    if labels and not _differ(words):
         raise InputError(f"`labels` {','.join(labels)}: allowed: two or more words that differ, worst first")
     if first == last:
         raise InputError(f"`scale` {scale}: its ends are equal; must be two numbers that differ, e.g. 1..10")
@@ -62,6 +63,12 @@ def own_metric(
         return Metric.model_validate(texts)
 
 
+def _differ(words: Sequence[str]) -> bool:
+    """Whether these are two or more words that differ, in any case of their letters: so answers are read."""
+    different = {word.lower() for word in words}
+    return len(words) >= 2 and len(different) == len(words) and all(words)
+
+
 LABELS_OF_FUNCTIONS = (
     "`labels`: are words that a prompt asks for; allowed from a function: numbers, yes or no, pass or fail"
 )
@@ -75,10 +82,10 @@ def chosen_metrics(
     *,
     prompted: bool,
 ) -> list[str | Metric]:
-    """The metrics to judge by; with a scale or labels those that are named are the user's own.
+    """The metrics to judge by; with a scale or labels, the metrics that are named are the user's own.
 
-    A prompt of one's own that rates one thing needs no name of it: it is `score`. Raises `InputError` for a
-    scale or labels of no metric.
+    A prompt of one's own that rates one thing needs no name for it: it is `score`. Raises `InputError` for a
+    scale or labels without a metric.
     """
     if scale is None and not labels:
         return list(metrics)
@@ -86,8 +93,8 @@ def chosen_metrics(
         if labels:
             raise InputError("`labels`: requires `metrics`")
         raise InputError("`scale`: requires `metrics`, or a function as judge: python:FILE.py:FUNCTION")
-    names = [name for name in metrics if isinstance(name, str)] or [SCORE]
-    return [own_metric(name.lower().replace("-", "_"), scale, labels) for name in names]
+    named = [name.lower().replace("-", "_") for name in metrics if isinstance(name, str)]
+    return [own_metric(name, scale, labels) for name in named or [SCORE]]
 
 
 def own_task(metrics: Sequence[Metric]) -> Task:
@@ -97,5 +104,5 @@ def own_task(metrics: Sequence[Metric]) -> Task:
 
 @functools.cache
 def function_task() -> Task:
-    """The task of plain tables that only functions judge, which bring their metrics."""
+    """The task of plain tables that only functions judge: what a function returns says its metrics."""
     return own_task([own_metric(SCORE)])

@@ -6,6 +6,7 @@ different things; `_expanded` bounds what aliases stand for; pydantic makes the 
 """
 
 import functools
+import itertools
 import re
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from dhp.core.options import Option
 from dhp.core.specs import NAME, S, Spec
 
 _PACKAGE = Path(__file__).resolve().parent.parent
+"""The folder `dhp`."""
 
 
 @functools.cache
@@ -37,14 +39,16 @@ def content_folder(name: str) -> Path:
 _SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C it is eight times faster
 
 
-_PLAIN_TAGS = tuple(f"tag:yaml.org,2002:{name}" for name in ("bool", "int", "float"))
-
-
+_PLAIN_TAGS = ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+"""What the parser calls values without quotation marks that it does not take for texts."""
 _PLAIN = re.compile(
     r"(?i)true|false|[-+]?(?:0|[1-9]\d*)(?:\.\d*)?(?:e[-+]?\d+)?|[-+]?\.\d+(?:e[-+]?\d+)?"
     r"|[-+]?\.inf|\.nan"
 )
-"""Truth values and numbers that every version of YAML, and every reader, takes for the same."""
+"""Truth values and numbers that every version of YAML, and every reader, takes for the same.
+
+`true`, `-12`, `0.5`, `1e-3`, `.5`, `.inf`, `.nan`; not `yes`, `010`, `1:30` or `1_000`.
+"""
 
 
 class _StrictLoader(_SafeLoader):  # type: ignore[misc]
@@ -55,15 +59,15 @@ class _StrictLoader(_SafeLoader):  # type: ignore[misc]
     """
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[object] = set()
+        keys: set[object] = set()
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
             if not isinstance(key, Hashable):
                 problem = f"a {type(key).__name__} as a key; must be a text or a number"
                 raise yaml.MarkedYAMLError(problem=problem, problem_mark=key_node.start_mark)
-            if key in seen:
+            if key in keys:
                 raise yaml.MarkedYAMLError(problem=f"duplicate key '{key}'", problem_mark=key_node.start_mark)
-            seen.add(key)
+            keys.add(key)
         mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
         return mapping
 
@@ -85,19 +89,24 @@ def load_yaml(path: Path) -> object:
 
 
 _MOST_NODES = 100_000
-"""Of a document whose aliases are written out; a few lines of aliases of aliases come to billions."""
+"""Values of a document whose aliases are written out; a few lines of aliases of aliases come to billions.
+
+Chosen: far more than any content file has. Ten such lines took 11 GB of memory.
+"""
 
 
 def _expanded(node: yaml.Node, known: dict[int, int]) -> int:
-    """The nodes of a tree, each alias counted as what it stands for; raises `YAMLError` above the bound."""
+    """The number of nodes of a tree, each alias counted as what it stands for.
+
+    `known` has the numbers by the `id` of nodes, so that each node is counted once. Raises `YAMLError` above
+    the bound.
+    """
     if id(node) not in known:
         # An alias within its own anchor meets this value, and is refused.
         known[id(node)] = _MOST_NODES
-        children = [] if isinstance(node, yaml.ScalarNode) else node.value
         total = 1
-        for child in children:
-            parts = child if isinstance(child, tuple) else (child,)
-            total += sum(_expanded(part, known) for part in parts)
+        for child in _children(node):
+            total += _expanded(child, known)
         known[id(node)] = total
     if known[id(node)] > _MOST_NODES:
         problem = f"holds more than {_MOST_NODES:,} values once its aliases (*) are written out"
@@ -105,7 +114,17 @@ def _expanded(node: yaml.Node, known: dict[int, int]) -> int:
     return known[id(node)]
 
 
+def _children(node: yaml.Node) -> list[yaml.Node]:
+    """The values of a list, or the keys and values of a mapping."""
+    if isinstance(node, yaml.ScalarNode):
+        return []
+    if isinstance(node, yaml.MappingNode):
+        return list(itertools.chain.from_iterable(node.value))
+    return list(node.value)
+
+
 def _parsed(path: Path, text: str) -> object:
+    """The value of a text; raises `InputError` with the line if it is no YAML."""
     loader = _StrictLoader(text)
     try:
         node = loader.get_single_node()
@@ -145,27 +164,32 @@ def _spec_of(path: Path, text: str, spec: type[Spec]) -> Spec:
 
 
 def load_steps(path: Path, of: str) -> dict[str | None, dict[str, list[str]]]:
-    """Task -> name -> steps, from a YAML file of `task: {name: [step, ...]}`; `of` is a word for such a name.
+    """Task -> name -> steps, from a YAML file of `task: {name: [step, ...]}`; messages call a name `of`.
 
-    A file without the level of tasks is for all tasks, which None stands for.
+    A file without the level of tasks is for all tasks; then the only key is None.
     """
     data = load_yaml(path)
     if not isinstance(data, dict) or not data:
         raise InputError(f"{path}: must be a mapping of {of}: [step, ...], by task or for all tasks")
-    by_task = all(isinstance(entries, dict) for entries in data.values())
-    steps: dict[str | None, dict[str, Any]] = {None: data}
-    if by_task:
-        steps = {str(task): entries for task, entries in data.items()}
-    for task, entries in steps.items():
+    is_by_task = all(isinstance(entries, dict) for entries in data.values())
+    steps: dict[str | None, dict[str, Any]] = {}
+    if is_by_task:
+        for task, entries in data.items():
+            steps[str(task)] = entries
+    else:
+        steps[None] = data
+    for key, entries in steps.items():
         for name, listed in entries.items():
-            if not isinstance(listed, list) or not listed or not all(map(_is_step, listed)):
-                place = f"{path}: {task}: {name}" if task else f"{path}: {name}"
+            if not _are_steps(listed):
+                place = f"{path}: {key}: {name}" if key else f"{path}: {name}"
                 raise InputError(f"{place}: must be a list of steps, each a text")
     return steps
 
 
-def _is_step(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
+def _are_steps(value: object) -> bool:
+    if not isinstance(value, list) or not value:
+        return False
+    return all(isinstance(step, str) and step.strip() for step in value)
 
 
 @contextmanager
@@ -174,24 +198,31 @@ def refusals(place: str, spec: type[Any]) -> Iterator[None]:
     try:
         yield
     except ValidationError as e:
-        raise InputError(f"{place}: {_first_fault(e, spec)}" if place else _first_fault(e, spec)) from None
+        fault = _first_fault(e, spec)
+        raise InputError(f"{place}: {fault}" if place else fault) from None
 
 
 def _first_fault(error: ValidationError, spec: type[Any]) -> str:
-    # An unknown key is usually a typing error for a missing one, so it is the better thing to name first.
-    first = min(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
-    # A validator of the whole record has no place.
-    *parents, last = first["loc"] or ("",)
-    place = ".".join(str(part) for part in first["loc"])
-    if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-        return f"{place}: unknown key; {suggest(str(last), _fields_at(spec, parents))}"
-    if first["type"] == "missing":
+    """The first fault that pydantic found in a record of type `spec`, in one line.
+
+    An unknown key comes before any other, as it is usually a typing error for one that is missing.
+    """
+    errors = error.errors()
+    unknown = [each for each in errors if each["type"] == "extra_forbidden"]
+    first = unknown[0] if unknown else errors[0]
+    kind, path = first["type"], first["loc"]
+    place = ".".join(str(part) for part in path)
+    if kind in ("extra_forbidden", "unexpected_keyword_argument"):
+        *parents, key = path
+        return f"{place}: unknown key; {suggest(str(key), _fields_at(spec, parents))}"
+    if kind == "missing":
         return f"{place}: missing"
-    fault = _declared_fault(first["type"], first["input"], first.get("ctx", {}))
-    if fault is None:
-        message = first["msg"].removeprefix("Value error, ")
-        return f"{place}: {message}" if place else message
-    return f"{place} {shown(first['input'])}: {fault}".strip()
+    fault = _declared_fault(kind, first["input"], first.get("ctx", {}))
+    if fault is not None:
+        return f"{place} {shown(first['input'])}: {fault}".strip()
+    # What a validator of ours says, to which pydantic adds two words. One of the whole record has no place.
+    message = first["msg"].removeprefix("Value error, ")
+    return f"{place}: {message}" if place else message
 
 
 _TYPES: Mapping[str, str] = {
@@ -210,11 +241,14 @@ _TYPES: Mapping[str, str] = {
 
 
 def _declared_fault(kind: str, value: Any, limits: Mapping[str, Any]) -> str | None:
-    """What is wrong by the declaration of a field, as settings say it; None for a fault of another kind."""
+    """What is wrong by the declaration of a field, as settings say it; None for a fault of another kind.
+
+    `kind` and `limits` are what pydantic calls the type and the context of an error.
+    """
     if kind in _TYPES:
         return f"is of type {type(value).__name__}; must be {_TYPES[kind]}"
     if kind == "literal_error":
-        words = re.findall("'([^']*)'", limits["expected"])
+        words = re.findall("'([^']*)'", limits["expected"])  # 'en', 'de' or 'zh'
         return f"unknown; {suggest(str(value), words)}"
     if kind == "string_pattern_mismatch":
         if limits["pattern"] != NAME:
@@ -241,7 +275,7 @@ def _fields_at(spec: type[Any], parents: list[int | str]) -> list[str]:
     record: Any = spec
     for part in parents:
         inner = _innermost(_fields(record).get(part))
-        if _fields(inner):  # else part is a position, a key of a mapping, or of a field without keys
+        if _fields(inner):  # else `part` is a place in a list, a key of a mapping, or a field without keys
             record = inner
     return [str(name) for name in _fields(record)]
 
