@@ -69,6 +69,7 @@ _STATES = rules(  # "the U.S. team", "the US team"
     (r"(?<=\bthe )U(S|N)(?= [a-z])", r"U.\1."),
     (r"\bUK(?= [a-z])", "U.K."),
 )
+# "US", "U.K."
 _EVERY_STATE = re.compile(r"\bU[SKN]\b|\bU\.[SKN]\.")
 _OPENING = re.compile(
     r"(?:Today|Yesterday|Soon|This time|From then on|In the end|As a result|At first|After that"
@@ -99,6 +100,7 @@ def _series(text: str) -> Iterator[Edit]:
 _SAYING = (
     r"\b(?:say|says|said|think|thinks|believe|believes|believed|hope|hopes|hoped|claim|claims|claimed|know)"
 )
+# "said that he is" and "said he is".
 _WITH_THAT = re.compile(rf"{_SAYING}(?P<that> that)(?= (?:he|she|it|they|we|I|you|there) [a-z])")
 _WITHOUT_THAT = re.compile(
     rf"{_SAYING}(?P<that>)(?= (?:he|she|it|they|we|I|there) "
@@ -193,6 +195,7 @@ def _quotation_marks(text: str) -> Iterator[Edit]:
         yield i, i + 1, "‘" if opens else "’"
 
 
+# "``" or "`" opens, "''" closes, "'s" has an apostrophe.
 _MARK_TOKENS = re.compile(
     r"(?P<open>``|(?<!\S)`(?=[ \w])|(?<!\S)'(?!(?:s|re|ve|ll|d|m)(?!\S))(?=[^\W\d]))"
     r"|(?P<close>''|(?<!\S)'(?!\S))|(?P<apostrophe>(?<!\S)'(?=(?:s|re|ve|ll|d|m)(?!\S))|(?<=n)'(?=t\b))|[`'\"]"

@@ -1,4 +1,8 @@
-"""Datasets with their degraded texts, and the candidates that judges rate."""
+"""Datasets with their degraded texts, and the candidates that judges rate.
+
+A `PerturbedDataset` goes from the building of texts through judging to reports. `candidates` are the texts as
+judges get them, `identity` and `signature` say which texts they were.
+"""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -17,7 +21,7 @@ from dhp.loaders.dataset import Dataset
 def original_of(example: Example, task: Task) -> Candidate:
     """The undamaged text of an example, with the fields that the task shows and the columns of the data."""
     shown = {*task.shown_fields, *task.columns.values()}
-    fields = {k: v for k, v in example.fields.items() if k in shown}
+    fields = {name: text for name, text in example.fields.items() if name in shown}
     return Candidate(example.id, ORIGINAL, example.output, example.source, fields, _references(example))
 
 
@@ -57,10 +61,10 @@ class PerturbedDataset:
     @property
     def by_variant(self) -> dict[str, list[PerturbedText]]:
         """Variant -> its texts; raises `InputError` for a text of another one."""
-        groups: dict[str, list[PerturbedText]] = {v.name: [] for v in self.variants}
-        for t in self.texts:
-            one_of("variant", t.variant, groups, f"dataset '{self.dataset.name}'")
-            groups[t.variant].append(t)
+        groups: dict[str, list[PerturbedText]] = {variant.name: [] for variant in self.variants}
+        for text in self.texts:
+            one_of("variant", text.variant, groups, f"dataset '{self.dataset.name}'")
+            groups[text.variant].append(text)
         return groups
 
     @property
@@ -72,10 +76,8 @@ class PerturbedDataset:
     def identity(self) -> dict[str, object]:
         """What was put before the judges, hashed; the order of the examples is no part of it."""
         examples = sorted(self.dataset.examples, key=lambda e: natural_order(e.id))
-        damage, probes = list[str](), list[str]()
-        for v in self.variants:
-            (probes if v.level in PROBES else damage).append(v.name)
-
+        damage = [variant.name for variant in self.variants if variant.level not in PROBES]
+        probes = [variant.name for variant in self.variants if variant.level in PROBES]
         return {
             "dataset": self.dataset.name,
             "n": len(self.dataset.examples),
@@ -94,17 +96,19 @@ class PerturbedDataset:
 
     def _hash(self, names: Sequence[str]) -> str:
         """Of the texts of some variants, with the levels of these."""
-        levels = [(v.name, v.level) for v in self.variants if v.name in names]
-        texts = [t for t in self.texts if t.variant in names]
-        texts.sort(key=lambda t: natural_order(t.example))
-        triples = ((t.example, t.variant, t.text) for t in texts)
+        levels = [(variant.name, variant.level) for variant in self.variants if variant.name in names]
+        texts = [text for text in self.texts if text.variant in names]
+        texts.sort(key=lambda text: natural_order(text.example))
+        triples = ((text.example, text.variant, text.text) for text in texts)
         return list_hash(triples, before=f"[{json.dumps(levels)}, ", after="]")
 
     @property
     def methods(self) -> str:
         """What made the texts, for signatures."""
         # What stands before the first comma: the model, or the rule that stands in, without versions.
-        makers = {perturber: origin.partition(",")[0] for perturber, origin in self.origins.items()}
+        makers = dict[str, str]()
+        for perturber, origin in self.origins.items():
+            makers[perturber] = origin.partition(",")[0]
         return methods(self.variants, makers)
 
     def signature(self, n: str, weights: str, statistics: str, protocol: str) -> Signature:

@@ -1,4 +1,8 @@
-"""Perturbers by name: built in, of installed packages, or at `module:function` or `FILE.py:function`."""
+"""Perturbers by name: built in, of installed packages, or at `module:function` or `FILE.py:function`.
+
+`find_perturbers` collects what a run may use: the built-in ones, the user's own, those of installed packages
+that a suite names, and kinds of damage that are a prompt alone. `load_perturber` looks up a single name.
+"""
 
 import importlib.metadata
 from collections.abc import Iterable, Mapping
@@ -157,7 +161,9 @@ def _as_in_runs(perturber: Perturber) -> Perturber:
     probes = {**read_probes("controls").perturbers, **read_probes("attacks").perturbers}
     if perturber.name not in probes:
         return perturber
-    degrees = {variant.degree: variant.params for variant in probes[perturber.name].variants(perturber.name)}
+    degrees = dict[str | None, Mapping[str, object]]()
+    for variant in probes[perturber.name].variants(perturber.name):
+        degrees[variant.degree] = variant.params
     return replace(perturber, degrees=degrees)
 
 

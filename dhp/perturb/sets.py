@@ -1,6 +1,8 @@
 """Perturbation sets: degraded texts on disk, read and written with all checks.
 
-A set is a folder: its card names each other file with its hash, and a reader trusts nothing else.
+A set is a folder: its card names each other file with its hash, and a reader trusts nothing else. The records
+`SetCard`, `OriginalLine` and `TextLine` say what stands in the files. `read_set` reads the card, then file by
+file the originals and variants; `write_set` makes all files in memory, then writes them.
 """
 
 import hashlib
@@ -222,6 +224,7 @@ def read_card(folder: Path) -> SetCard:
     for part, stem in zip(card.datasets, file_names(datasets), strict=True):
         names = [v.name for v in part.variants]
         unique("variant", names, f"{path}: dataset '{part.name}'")
+        # No name of a file is read from the card: it could lead out of the folder.
         expected = [f"{stem}/{ORIGINAL}.jsonl", *variant_files(stem, names)]
         for entry, file in zip(part.files, expected, strict=True):
             if entry.file != file:
@@ -316,7 +319,12 @@ def _read_part(folder: Path, card: PartCard) -> PerturbedDataset:
     outputs = {e.id: e.output for e in originals.values()}
 
     texts: list[PerturbedText] = []
+    origins, auto_steps = dict[str, str](), dict[str, list[str]]()
     for v in card.variants:
+        if v.origin is not None:
+            origins[v.perturber] = v.origin
+        if v.steps is not None:
+            auto_steps[v.name] = v.steps
         path = folder / v.file
         rows = ((place, _text(place, line, v.name)) for place, line in _lines(path, TextLine, card))
         ordered = in_order(str(path), v.variant, outputs, rows)
@@ -338,8 +346,8 @@ def _read_part(folder: Path, card: PartCard) -> PerturbedDataset:
         tuple(texts),
         card.suite,
         card.seed,
-        {v.perturber: v.origin for v in card.variants if v.origin is not None},
-        auto_steps={v.name: v.steps for v in card.variants if v.steps is not None},
+        origins,
+        auto_steps=auto_steps,
     )
 
 

@@ -68,11 +68,12 @@ _KEPT_ADVERBS = (
     "cannot"
 )
 _SMALL_WORD = re.compile(r"\b[a-z]+\b")
+# "is large", but not "is never", "isn't" or "is a 5".
 _BEHIND_HELP = re.compile(rf" (?!(?:{_KEPT_ADVERBS.replace(' ', '|')})\b|n['’]t|an? (?:\d|non))(?=[a-z])")
 # "has been", "had walked", but not "has a car", which is denied by "does not have".
 _BEHIND_PERFECT = re.compile(r" (?=been\b|[a-z]+ed\b)")
-"""What follows an auxiliary that a negation can stand behind."""
-# What ends right before a verb (`\Z`): a word that can be its subject, and one that cannot.
+# What ends right before a verb (`\Z`): a word that can be its subject ("Anna", "results"), and one that
+# cannot ("which").
 _SUBJECT = re.compile(r"(?:[A-Z][\w'’-]+|\b[a-z]+) \Z")
 _NO_SUBJECT = re.compile(
     r"\b(?:what|which|how|where|when|why|if|and|or|but|not|never|free|good|at|as|than|of|to|the|a|an|there|here"
@@ -80,6 +81,7 @@ _NO_SUBJECT = re.compile(
     re.I,
 )
 _TURNED_OUT = "it turned out "
+"""Behind it a clause begins, so that "out" is no subject of its verb."""
 # A pronoun or a name: behind it "studies" is a verb. Words like "The" have a capital and are no name.
 _NO_ACTOR = "The|This|That|These|Those|All|Some|My|Our|Your|His|Her|Its|Their"
 _ACTOR = re.compile(
@@ -88,6 +90,7 @@ _ACTOR = re.compile(
 )
 _HELPED = re.compile(r"\b(?:help|let|mak|made|hav|ha[ds]|s[ae]e|saw|hear|watch)\w* (?:you|it) \Z")
 """"help you reach": a verb in the infinitive follows."""
+# Behind these "walk" is a form of the plural, or of "I".
 _PLURAL = re.compile(r"\b(?:I|[Ww]e|[Tt]hey|[Yy]ou) \Z")
 # Behind a verb: "turned out", "the man she met was", where the verb is no verb of the clause.
 _PARTICLE = re.compile(r" (?:out|up|down|to be)\b|[.,]? ?(?:was|were|is|had)\b")
@@ -249,10 +252,15 @@ _SHORT = {"can": "can't", "will": "won't"}
 def _verbs(listed: str) -> tuple[Mapping[str, str], Mapping[str, tuple[str, str]]]:
     """(base -> past), (form -> what denies it with its base): `heard` -> (`did`, `hear`)."""
     past = dict(pair.split(":") for pair in listed.split())
-    # The past comes last: a form that is also another one, as "put", is the base.
-    forms = {base: ("do", base) for base in past}
-    forms |= {_third_person(base): ("does", base) for base in past}
-    return past, forms | {form: ("did", base) for base, form in past.items() if form != base}
+    forms = dict[str, tuple[str, str]]()
+    for base in past:
+        forms[base] = "do", base
+    for base in past:
+        forms[_third_person(base)] = "does", base
+    for base, form in past.items():
+        if form != base:  # else, as of "put", it counts as the base
+            forms[form] = "did", base
+    return past, forms
 
 
 @lru_cache
@@ -263,8 +271,10 @@ def _deniable(listed: str) -> frozenset[str]:
 
 def _third_person(verb: str) -> str:
     """ "carries" for "carry", "goes" for "go"."""
-    if verb in ("have", "be"):
-        return {"have": "has", "be": "is"}[verb]
+    if verb == "have":
+        return "has"
+    if verb == "be":
+        return "is"
     if re.search(r"[^aeiou]y$", verb):
         return f"{verb[:-1]}ies"
     return verb + ("es" if re.search(r"(?:s|x|z|ch|sh|o)$", verb) else "s")

@@ -12,6 +12,7 @@ from dhp.core.seeding import shuffled
 from dhp.core.specs import Spec
 from dhp.perturb.api import Edited, asked_edits, perturber
 
+# "walks", "don't", but no part of a code, an address or a compound.
 _WORD = re.compile(r"(?<![\w@#./'’-])[^\W\d_]+(?:['’][^\W\d_]+)*(?![\w@-]|[./]\w)")
 
 
@@ -37,10 +38,14 @@ def grammar_slips(
     prepositions. The errors of a smaller dose are among those of a larger one.
     """
     errors = lists("english_errors", EnglishErrors).errors
-    places = [(m.start(), m[0]) for m in _WORD.finditer(masked(text).text) if _wrong(m[0], errors)]
+    places = list[tuple[int, str]]()
+    for match in _WORD.finditer(masked(text).text):
+        if _wrong(match[0], errors):
+            places.append((match.start(), match[0]))
     asked = asked_edits(k, share, len(places))
     if not places:
         raise NotApplicable("no word whose wrong form is in the list")
+    # From the end to the beginning, so that the places still to be changed stay right.
     for start, word in sorted(shuffled(places, rng)[:asked], reverse=True):
         text = text[:start] + _wrong(word, errors) + text[start + len(word) :]
     return Edited(text, asked, min(asked, len(places)))

@@ -16,6 +16,7 @@ from dhp.perturb.facts.kinds import Change, Kind
 from dhp.perturb.facts.table import in_table
 from dhp.perturb.facts.text import Lists
 
+# Degrees were chosen. Three wrong facts are enough of kinds that a text may have many of.
 _ONE_OR_ALL: Mapping[str, Mapping[str, object]] = {"minor": {"k": 1}, "major": {"share": 1.0}}
 _ONE_OR_THREE: Mapping[str, Mapping[str, object]] = {"minor": {"k": 1}, "major": {"k": 3}}
 

@@ -10,11 +10,16 @@ from dhp.core.sentences import sentence_spans
 from dhp.core.words import word_spans
 from dhp.perturb.api import perturber
 
+# "```json\n{...}\n```"
 _FENCED_JSON = re.compile(r"```json\s*\n(.*?)\n\s*```", re.S | re.I)
+# "| a | b |"
 _TABLE_ROW = re.compile(r"(?m)^[ \t]*\|[^\n]*\|[ \t]*$")
 _ENDS = re.compile(r"[}\],]")
+"""A mark of JSON without which it may not parse."""
 _LEAST_WORDS = 4
-"""Words of a sentence that can break off."""
+"""Words of a sentence that can break off: chosen."""
+_TRIES = 20
+"""Marks that are tried before it is said that none breaks the data: chosen."""
 
 
 @perturber(
@@ -32,9 +37,10 @@ def broken_form(text: str, rng: Random, *, language: str | None = None, missing:
         return _without_mark(text, *span, rng)
     rows = list(_TABLE_ROW.finditer(text))
     if len(rows) > 1:
+        # Any row but the first one, which is the head of the table.
         row = rows[-1 - int(rng.random() * (len(rows) - 1))]
-        last = row.group().rfind("|")
-        return text[: row.start() + last] + text[row.start() + last + 1 :]
+        last = row.start() + row.group().rfind("|")
+        return text[:last] + text[last + 1 :]
     return _cut_off(text, language, missing)
 
 
@@ -52,7 +58,7 @@ def _is_json(text: str) -> bool:
 def _without_mark(text: str, start: int, end: int, rng: Random) -> str:
     """The text without a comma or a closing bracket of the JSON in it."""
     marks = [match.start() for match in _ENDS.finditer(text, start, end)]
-    for _ in range(20):
+    for _ in range(_TRIES):
         place = marks[int(rng.random() * len(marks))]
         broken = text[:place] + text[place + 1 :]
         if not _is_json(broken[start : end - 1]):  # a comma within a text breaks nothing
@@ -63,7 +69,8 @@ def _without_mark(text: str, start: int, end: int, rng: Random) -> str:
 def _cut_off(text: str, language: str | None, missing: float) -> str:
     """The text up to the middle of the sentence in which the missing part begins, or of one before it."""
     at = len(text) * (1 - missing)
-    for start, end in reversed([span for span in sentence_spans(text, language) if span[0] < at]):
+    begun = [(start, end) for start, end in sentence_spans(text, language) if start < at]
+    for start, end in reversed(begun):
         words = word_spans(text[start:end], language)
         if len(words) >= _LEAST_WORDS:
             return text[: start + words[len(words) // 2 - 1][1]]
