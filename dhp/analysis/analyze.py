@@ -56,7 +56,7 @@ chosen."""
 _ACCEPTED_MARKS: tuple[PassMark, ...] = ("true", {"": "true"})
 """The mark of yes-or-no judgements, as Python and the command line take it; it needs not be asked for."""
 _EVEN = 0.5
-"""That mark among the scores, each of which says how sure the verdict is that the text is good."""
+"""That mark among the scores, which say how sure the verdict is that the text is good."""
 
 
 @near_keywords

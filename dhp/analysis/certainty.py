@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dhp.core.specs import Scale
 
 SHARES = (0.0, 0.05, 0.1, 0.2, 0.5)
-"""Shares of the texts that go to a person, of which each is told."""
+"""Shares of the texts that go to a person; a result says what each of them leaves."""
 _SURE = 0.9
 """Probability above which a judge is sure; chosen."""
 _FEWEST_CLUSTERS = 20

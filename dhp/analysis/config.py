@@ -114,7 +114,7 @@ class AnalysisConfig(Checked):
                     name = "uniform"
         weights = read_weights(name)
         if task is None and len(weights.tasks) == 1:
-            task = next(iter(weights.tasks))
+            (task,) = weights.tasks
         config = ResolvedConfig(
             statistics=self.statistics,
             combination=self.named_combination(),
@@ -127,7 +127,7 @@ class AnalysisConfig(Checked):
             task=task,
         )
         for perturber in perturbers:
-            config.weight_row(perturber, metrics)
+            config.weight_row(perturber, metrics)  # refuses weights that do not fit, before any work
         return config
 
 
@@ -194,10 +194,10 @@ class ResolvedConfig(AnalysisConfig):
         for metric in metrics:
             if metric not in row:
                 raise InputError(f"weights '{name}': no weight for metric '{metric}'; {suggest(metric, row)}")
-        total = math.fsum(row[m] for m in metrics)
-        if abs(total - 1) > 1e-6:
+        of_metrics = [row[metric] for metric in metrics]
+        if abs(math.fsum(of_metrics) - 1) > 1e-6:
             raise InputError(
                 f"weights '{name}': row '{perturber}' gives weight to metrics without ratings; "
                 f"allowed: ratings of {', '.join(row)}, or `weights` uniform"
             )
-        return [row[m] for m in metrics]
+        return of_metrics

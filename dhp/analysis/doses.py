@@ -88,7 +88,7 @@ def _dose_response(
 
 
 def _t75(value: float, low: float, high: float) -> DoseThreshold | None:
-    """T75 with its limits, of which one that no dose reaches is infinite; None if it is undefined."""
+    """T75 with its limits, in which None stands for infinity: no dose reaches it. None if undefined."""
     if math.isnan(value):
         return None
     return DoseThreshold(finite(value), finite(low), finite(high))

@@ -210,7 +210,7 @@ def _rows(
     for variant in variants:
         is_probe = variant.level in PROBES
         weights.append(None if is_probe else config.weight_row(variant.perturber, metrics))
-    if config.method == "scipy":  # as published: plain differences, where rounding may split ties
+    if config.method == "scipy":  # as published: plain differences, in which rounding may split ties
         differences = ratings.difference_table(names, metrics, ties=False)
     alternative: Alternative = "two-sided" if two_sided else "greater"
     log_p, d, d_ew = _discerned(ratings, weights, config, differences, alternative)

@@ -24,7 +24,7 @@ _FEWEST_MARKS = 2
 _MOST_MARKS = 50
 """Marks at which both shares are shown; chosen: as many as a chart can tell apart."""
 _LONGEST_SCALE = 20
-"""Length of a scale of which each whole number is a mark; of a longer one only the scores that occur are."""
+"""Length of the longest scale on which each whole number is a mark; of others the scores that occur are."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The pass mark, the score from which a user lets a text through: as given, and as scores are stored.
 
 Users write a mark as they know it: a label, or a number of their own scale, on which low may be good. Scores
-are stored as numbers of which higher is better, and `resolved_marks` puts the mark on that scale.
+are stored as numbers, the better the higher, and `resolved_marks` puts the mark on that scale.
 """
 
 import math
@@ -57,7 +57,7 @@ def marks_in_words(pass_mark: PassMark, marks: Mapping[str, float], known: "Sequ
 
 
 def _stored(mark: float | int | str, name: str, metric: "Metric | None") -> float:
-    """A mark as stored scores are: labels by their number, scales where low is good turned round."""
+    """A mark as scores are stored: a label by its number, and turned round on a scale where low is good."""
     labels = [label.lower() for label in metric.labels] if metric else []
     if labels:
         word = str(mark).strip().lower()

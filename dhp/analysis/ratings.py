@@ -60,7 +60,7 @@ class RatingsArray:
     inapplicable: Mapping[str, int] | None = None
     """Variant -> number of examples that it does not apply to; None if only the ratings are known."""
     masses: int = 0
-    """Rows of which it is the mean."""
+    """Number of rows behind `missing_mass`."""
     clusters: Ints | None = None
     """Cluster of each example, shape (examples,); None if the examples are independent."""
     cluster_names: dict[str, str] | None = None
@@ -102,7 +102,7 @@ class RatingsArray:
         return read / answers if answers else None
 
     def of_pairs_read(self) -> "RatingsArray":
-        """The same as if nobody had asked for what was left unread: its pairs are no ties."""
+        """These ratings as if nobody had asked for what was left unread: its pairs are no ties."""
         return replace(self, unread=np.zeros_like(self.unread))
 
     @property

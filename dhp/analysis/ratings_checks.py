@@ -89,7 +89,7 @@ def _check_required(columns: list[str], frame: "pd.DataFrame", place: str) -> No
 
 
 def _names(column: "pd.Series[Any]") -> "pd.Categorical":
-    """A column of names as texts, each of which is in memory once, in alphabetical order."""
+    """A column of names as texts, in alphabetical order; each text is in memory once."""
     import pandas as pd
 
     # equal values of several types, as 1 and True, are different names

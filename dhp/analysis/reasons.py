@@ -34,7 +34,7 @@ class Named:
     neither: int
     """Neither seen nor named."""
     by_chance: float | None
-    """Share of the texts of which the reason about the undamaged original would name the change, too; None if
+    """Share of the texts whose change would be named by the reason about the undamaged original, too; None if
     there are no such reasons."""
 
     @property

@@ -149,7 +149,7 @@ class VariantResult:
     """Of a control or attack: mean change of the score by `best_metric`, in the direction in which it moves,
     as a share of the mean drop under `beside`; at least 0, None without such damage."""
     beside: str | None = None
-    """The mildest damage that this metric notices, or if there is none, the damage that costs it most."""
+    """The mildest damage that this metric notices; if it notices none, the damage that costs it most."""
     stand_in: str | None = None
     """The rule that made the texts for want of a language model; None for none."""
     passes: PassShare | None = None
@@ -395,9 +395,9 @@ class Result:
     """Share of the judge's answers that have a score, in [0, 1]; None without an answer. Calls that failed
     are no answers; comparisons count by orders."""
     read_originals: float | None = None
-    """The same of the undamaged texts alone; None for comparisons, too."""
+    """`read` of the undamaged texts alone; None for comparisons, too."""
     read_damaged: float | None = None
-    """The same of the damaged texts alone."""
+    """`read` of the damaged texts alone."""
     reasons: dict[str, Named] = field(default_factory=dict)
     """Variant -> damaged texts by verdict and by what the judge's reason names; empty if it gives none."""
     unread: dict[str, int] = field(default_factory=dict)
@@ -428,6 +428,7 @@ class Result:
     def blind(self) -> bool:
         """Whether scores were compared and none of any text moved, under damage, control or attack."""
         cells = _cells((*self.variants, *self.probes))
+        # A pair that was not read is a tie, too: a judge that says nothing is mute, not blind.
         compared = any(cell.n > cell.unread for cell in cells)
         return compared and all(cell.tied == 1 for cell in cells if cell.n)
 
@@ -480,7 +481,7 @@ class Result:
 
     @property
     def most_passing(self) -> PassShare | None:
-        """What passes of the kind of damage of which most does at the pass mark; None without one."""
+        """What passes of the kind of damage that passes most often at the pass mark; None without a mark."""
         shares = [row.passes for row in self.variants if row.passes is not None]
         return max(shares, key=lambda share: share.most, default=None)
 
@@ -559,7 +560,7 @@ class Result:
     def without_secrets(self) -> "Result":
         """The result as it is once it was written and read."""
         fields = self.to_dict()
-        del fields["schema"]
+        del fields["schema"]  # which is no field
         return _adapter().validate_json(json.dumps(fields), strict=True)
 
     def to_json(self) -> str:
@@ -611,7 +612,7 @@ class Results(Sequence[Result]):
         return str(_as_shown("html", self))
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
+        if name.startswith("_"):  # copy and pickle ask for these before there is a `_results`
             raise AttributeError(name)
         if len(self._results) != 1:
             raise AttributeError(f"there are {len(self)} results; choose one, e.g. results[0].{name}")
@@ -665,12 +666,13 @@ def _read_result(content: object, place: str) -> Result:
         raise InputError(f"{place}: is not a results file of this version; allowed: schema {SCHEMA}")
     fields = {name: value for name, value in content.items() if name not in ("schema", CHECKSUM)}
     with refusals(place, Result):
+        # As JSON: there a list may become a tuple, and a text a `Verdict`, and all else is strict.
         result = _adapter().validate_json(json.dumps(fields), strict=True)
     try:
-        Signature.parse(result.signature)
+        Signature.parse(result.signature)  # a text to pydantic
     except InputError as e:
         raise InputError(f"{place}: {e}") from None
-    if CHECKSUM in content and not holds(content):
+    if CHECKSUM in content and not holds(content):  # which only a run writes
         raise InputError(f"{place}: was edited, its figures differ from their checksum; {MAKE_AGAIN}")
     _check_verdicts(result, place)
     return result

@@ -65,7 +65,7 @@ def score_profiles(frame: "pd.DataFrame", pass_mark: "PassMark" = None) -> list[
 
     Columns `metric, score`, perhaps `model` and `example` or `id`, the same in rows on the same text.
     Scores that are all 0 or 1 pass from 1 on; others from `pass_mark` on. Raises `InputError` for a mark that
-    is none.
+    is no number.
     """
     table = frame
     if "example" not in table:

@@ -83,7 +83,7 @@ def _rows_of(table: "pd.DataFrame", place: str) -> _Rows:
         raise InputError(f"{place}: no rows of the variant '{ORIGINAL}'; {suggest(ORIGINAL, variants)}")
     number = {name: i for i, name in enumerate([ORIGINAL, *variants])}
     column = table["variant"].array
-    # A part of a table has the categories of the whole, of which it may not have all: -1 for these.
+    # A part of a table keeps the categories of the whole; those that do not occur in it get -1.
     of_category = np.array([number.get(name, -1) for name in column.categories], np.int32)
     text = of_category[column.codes]
     shape = (1 + len(variants), len(metrics), len(examples))

@@ -35,7 +35,7 @@ class SharedStyles:
     in [-1, 1], shape (variants, K, K); NaN if a judge gives all texts one score, or for fewer than three
     texts."""
     n: Ints
-    """Texts of which that correlation is taken, shape (variants, K, K)."""
+    """Number of texts behind each correlation, shape (variants, K, K)."""
     mean: Floats
     """Mean score of each judge, shape (variants, K); NaN without any."""
 

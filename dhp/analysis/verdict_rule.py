@@ -39,7 +39,7 @@ def verdicts(
     below_edits: Floats | None = None,
     together: int | None = None,
 ) -> list[Verdict]:
-    """What is said of each of V kinds of damage that are judged together.
+    """The verdict on each of V kinds of damage that are judged together.
 
     `noticed`: shown (detection is above 50 %, and not by chance) and large enough (5 %, one-sided), and
     not surely below the floor. `faint`: shown, without that. `as harmless edits`: shown, but not shown to

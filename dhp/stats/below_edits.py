@@ -22,8 +22,8 @@ class BelowEdits:
     """V kinds of damage against harmless edits; NaN if fewer than five texts have both copies."""
 
     value: Floats
-    """Share of the texts of which the damaged copy scored lower than the harmlessly edited one, ties half, by
-    the metric that tells them apart best, in [0, 1], shape (V,). Of several controls the one with the
+    """Share of the texts whose damaged copy scored lower than the harmlessly edited one, ties half, by the
+    metric that tells them apart best, in [0, 1], shape (V,). Of several controls the one with the
     largest p-value."""
     log_p: Floats
     """Natural logs of the p-values that the share is one half for all metrics, against more; (V,)."""

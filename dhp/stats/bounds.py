@@ -150,7 +150,7 @@ def _weighted(figures: Influences, clusters: npt.ArrayLike | None, squares: Floa
     second = n * (figures.influence**2).sum(axis=0) + figures.value**2
     if clusters is None and not (figures.tests > 1).any():
         return _matched(np.where(np.isnan(figures.value), np.nan, n), figures.value, second, top)
-    if squares is not None:  # an outcome of one test may be 1 where no example's mean is
+    if squares is not None:  # an outcome of one test may be 1 even if no example's mean is
         top, second = np.where(np.isnan(top), np.nan, 1.0), squares
     return _lowest(_with_less_lacking(figures, clusters, second, top))
 

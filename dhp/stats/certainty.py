@@ -49,7 +49,7 @@ class Bin:
     good: float
     """Share of originals, which count as much as all copies together."""
     low: float
-    """Lower end of where `good` of an honest judge lies in 95 of 100 cases."""
+    """Lower end of the range in which `good` of an honest judge lies in 95 of 100 cases."""
     high: float
     """Upper end."""
     texts: int
@@ -107,7 +107,7 @@ def sureness(
 
 
 def diagram(good: npt.ArrayLike, bad: npt.ArrayLike) -> list[Bin]:
-    """Texts by their probability of passing, in ten bins of which empty ones are left out.
+    """Texts by their probability of passing, in ten bins; empty ones are left out.
 
     Parameters as for `sureness`. The band is that of independent texts, by the normal approximation.
     """

@@ -99,7 +99,7 @@ class Comparison:
 class JudgeScores:
     """What a judge said of n examples, V variants and M metrics; NaN if a score is missing.
 
-    A pair counts where it has a difference; it is 0 where the judge left a text of the pair unread.
+    A pair counts if it has a difference; that is 0 if the judge left a text of the pair unread.
     """
 
     original: Floats
@@ -181,8 +181,8 @@ def compare_shares(
     Parameters
     ----------
     judges : each of shape (1,)
-        Figures of the same examples, as of `dhp.stats.pass_mark.shares_at_mark`: a text that one judge lacks
-        is NaN for all.
+        Figures of the same examples, as `dhp.stats.pass_mark.shares_at_mark` makes them: a text that one
+        judge lacks is NaN for all.
     rng, clusters, resamples
         As for `compare`.
     bounds
@@ -258,7 +258,7 @@ def _by_tests(
 
 
 def _averaged(tests: Influences, levels: Sequence[str]) -> Influences:
-    """The mean over levels, over the variants of which every metric has a pair; shape (1,)."""
+    """The mean over levels, of the variants in which every metric has a pair; shape (1,)."""
     _, shares = level_shares(levels, np.all(tests.defined.any(axis=0), axis=1))
     metrics = tests.value.shape[1]
     return weighted(tests, np.repeat(shares[-1:, :, None], metrics, axis=2) / metrics)
@@ -268,7 +268,7 @@ def in_common(judges: Sequence[JudgeScores]) -> list[JudgeScores]:
     """The scores without pairs that some judge lacks, and without variants that have fewer than five left."""
     lacking = np.any([np.isnan(checked_table(judge.differences)) for judge in judges], axis=0)
     few = (~lacking).sum(axis=0).max(axis=1) < FEWEST_PAIRS
-    lacking |= few[:, None]
+    lacking |= few[:, None]  # NaN all over: such a variant takes no part in any mean
     common = []
     for judge in judges:
         degraded = np.where(lacking, np.nan, judge.degraded)
@@ -286,7 +286,7 @@ def _compared(figures: Floats, swapped: Sequence[Swapped]) -> Comparison:
     for (i, j), each, adjusted in zip(indices, swapped, np.exp(holm(log_p)), strict=True):
         pairs.append(_pair(i, j, each, 0, float(adjusted), float(point[j] - point[i])))
     apart: list[tuple[int, int]] = []
-    better, worse = np.zeros(point.size), np.zeros(point.size)
+    better, worse = np.zeros(point.size), np.zeros(point.size)  # how many judges are, of each
     for pair in pairs:
         if not pair.differs:
             continue

@@ -34,7 +34,7 @@ class Movement:
     """What one control does to the scores of M metrics; NaN if undefined."""
 
     seen: Detection
-    """Detection of the control, as of one kind of damage."""
+    """Detection of the control, computed as for a kind of damage."""
     log_p: Floats
     """Natural logs of two-sided p-values that no metric moves, adjusted for the number of metrics; (M,)."""
     fell: Bools
@@ -48,7 +48,8 @@ class Movement:
     """Natural logs of the p-values that the mean change, in either direction, is `LITTLE` of that drop or
     more. Shape (M,); NaN without such damage."""
     log_p_large: Floats
-    """The same that the mean change in the direction in which the metric moves is `LITTLE` or less."""
+    """Natural logs of the p-values that the mean change, in the direction in which the metric moves, is
+    `LITTLE` of that drop or less; (M,)."""
 
 
 def movements(

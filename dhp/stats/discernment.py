@@ -124,7 +124,7 @@ def combined(log_p: Floats, weights: Floats | None, combination: Combination) ->
         w = np.where(np.isnan(weights), equal, weights)
     with np.errstate(divide="ignore"):
         parts = np.log(w) - log_p
-    # The logarithm of a sum of exponentials, of which the largest is taken out: none can overflow.
+    # The logarithm of a sum of exponentials. The largest is taken out, so that none overflows.
     top = parts.max(axis=-1)
     logs: Floats = np.minimum(-(top + np.log(np.exp(parts - top[..., None]).sum(axis=-1))), 0.0)
     if combination in ("hmp-asymptotic", "joint") and m > 1:

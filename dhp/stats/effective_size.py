@@ -46,7 +46,7 @@ def effective_size(
     groups
         Clusters with an outcome; without clusters each example is one of its own.
     tests
-        Number of tests of which an example's outcome is the mean.
+        Number of tests that an example's outcome is the mean of.
     cluster_size
         Mean size of the cluster that an example is in.
 

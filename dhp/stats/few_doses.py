@@ -64,14 +64,14 @@ class Posterior:
         return ends[0], ends[1], ends[2]
 
     def _within(self, threshold: float) -> float:
-        """The threshold; beyond the doses, of which nothing is known but the side, 0 or infinity."""
+        """The threshold; 0 or infinity beyond the doses, of which only the side is known."""
         if threshold > self.doses[-1]:
             return math.inf
         return threshold if threshold >= self.doses[0] else 0.0
 
 
 def posterior(doses: npt.ArrayLike, pairs: Floats, fell: Floats) -> Posterior:
-    """The posterior of so many pairs at each dose, of which so many fell; ties are halves.
+    """The posterior, given how many pairs there are at each dose and how many fell; ties are halves.
 
     All have the shape (D,); raises `ValueError` unless the doses are positive and increasing.
     """

@@ -26,7 +26,7 @@ TARGET = 0.75
 GUESS = 0.5
 """Detection at dose 0: the copy is like the text that it is compared with."""
 UNDEFINED = (math.nan, math.nan, math.nan)
-"""T75 and its limits if there is none."""
+"""T75 and its limits if it is undefined."""
 # The grid is chosen; `scripts/coverage.py` measures what the intervals hold.
 _STEPS = 6
 """Thresholds of the grid per octave of the dose."""
@@ -208,7 +208,7 @@ def monotone(sums: Floats, pairs: Floats) -> Floats:
 
 
 def crossing(doses: Floats, detection: Floats) -> Floats:
-    """Where non-decreasing detection, shape (R, k), reaches 75 %, linear in the logarithm of the dose.
+    """The dose at which non-decreasing detection, shape (R, k), reaches 75 %, linear in its logarithm.
 
     0 if it is at least that at the first dose, inf if it never is.
     """

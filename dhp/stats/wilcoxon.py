@@ -153,7 +153,7 @@ _CHUNK = 1 << 17
 _MANY = 1 << 22
 """Frequencies from which on those without weight are skipped."""
 _FEW = 20
-"""Values of which all sign patterns are listed: about a million."""
+"""Values up to which all sign patterns are listed: about a million patterns."""
 _MOST_COUNTS = 20_000_000
 """Counts that `exact_log_tail` goes through in about 0.05 s."""
 
