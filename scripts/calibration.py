@@ -16,8 +16,9 @@ import numpy.typing as npt
 from scipy.stats import binom
 
 import dhp
+from dhp.stats.combination import COMBINATIONS, combined
 from dhp.stats.defaults import Combination
-from dhp.stats.discernment import COMBINATIONS, LOG_ALPHA, combined, discern
+from dhp.stats.discernment import LOG_ALPHA, discern
 from dhp.stats.wilcoxon import signed_rank
 
 Floats = npt.NDArray[np.float64]

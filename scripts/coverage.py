@@ -45,17 +45,11 @@ from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import Detection, detection, outcomes_by_best
 from dhp.stats.few_doses import few_doses
 from dhp.stats.flips import flip_log_p
-from dhp.stats.influences import (
-    Influences,
-    auroc_influences,
-    difference,
-    standardised_drop_influences,
-    weighted,
-    wilson_interval,
-)
+from dhp.stats.influences import Influences, difference, weighted, wilson_interval
 from dhp.stats.psychometric import TARGET, psychometric
 from dhp.stats.swap import noninferiority, swap
 from dhp.stats.swap_detection import detection_pairs
+from dhp.stats.unpaired import auroc_influences, standardised_drop_influences
 
 Floats = npt.NDArray[np.float64]
 Judges = tuple[JudgeScores, JudgeScores]

@@ -30,9 +30,10 @@ from dhp.stats.detection import Detection, detection
 from dhp.stats.discernment import LOG_ALPHA, discern, holm
 from dhp.stats.effective_size import effective_size
 from dhp.stats.flips import flip_log_p
-from dhp.stats.influences import auroc_influences, cluster_size, standardised_drop_influences
+from dhp.stats.influences import cluster_size
 from dhp.stats.metric_relations import confusion
 from dhp.stats.missing import failure_p
+from dhp.stats.unpaired import auroc_influences, standardised_drop_influences
 from dhp.stats.wilcoxon import Alternative
 
 ONE_LEVEL = "all"

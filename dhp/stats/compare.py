@@ -20,16 +20,10 @@ from dhp.stats.bounds import mean_interval
 from dhp.stats.defaults import RESAMPLES
 from dhp.stats.detection import FEWEST_PAIRS, detection
 from dhp.stats.discernment import holm
-from dhp.stats.influences import (
-    Influences,
-    auroc_influences,
-    standardised_drop_influences,
-    student_interval,
-    weighted,
-    wilson_interval,
-)
+from dhp.stats.influences import Influences, student_interval, weighted, wilson_interval
 from dhp.stats.swap import ALPHA, Swapped, swap, swap_together
 from dhp.stats.swap_detection import detection_pairs
+from dhp.stats.unpaired import auroc_influences, standardised_drop_influences
 from dhp.stats.wilcoxon import average_ranks
 
 _OVERALL, _KINDS = slice(1), slice(1, None)

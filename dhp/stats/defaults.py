@@ -3,7 +3,7 @@
 from typing import Literal
 
 Combination = Literal["hmp", "printed", "hmp-asymptotic", "joint"]
-"""How p-values are combined; see `dhp.stats.discernment.combined`."""
+"""How p-values are combined; see `dhp.stats.combination.combined`."""
 DEFAULT_COMBINATION: Combination = "hmp-asymptotic"
 FLOOR = 0.6
 """Detection from which damage counts as noticed, if nothing else is said."""

@@ -9,14 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dhp.stats import influences
-from dhp.stats.influences import (
-    Influences,
-    auroc_influences,
-    standardised_drop_influences,
-    student_interval,
-    wilson_interval,
-)
+from dhp.stats import unpaired
+from dhp.stats.influences import Influences, student_interval, wilson_interval
+from dhp.stats.unpaired import auroc_influences, standardised_drop_influences
 
 Floats = npt.NDArray[np.float64]
 SCORES = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=3, max_size=25)
@@ -131,7 +126,7 @@ def test_variants_computed_apart_are_those_computed_together(monkeypatch: pytest
     x, y = rng.integers(1, 6, (30, 2)).astype(float), rng.integers(1, 6, (30, 5, 2)).astype(float)
     x[3, 0], y[7, 2, 1] = np.nan, np.nan
     whole = standardised_drop_influences(x, y)
-    monkeypatch.setattr(influences, "_CELLS", 130)
+    monkeypatch.setattr(unpaired, "_CELLS", 130)
     apart = standardised_drop_influences(x, y)
     np.testing.assert_array_equal(apart.value, whole.value)
     np.testing.assert_array_equal(apart.influence, whole.influence)

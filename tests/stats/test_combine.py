@@ -9,16 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import landau
 
-from dhp.stats.discernment import (
-    COMBINATIONS,
-    DEFAULT_COMBINATION,
-    Combination,
-    combined,
-    discernment,
-    holm,
-    level_average,
-    minimum,
-)
+from dhp.stats.combination import COMBINATIONS, combined
+from dhp.stats.defaults import DEFAULT_COMBINATION, Combination
+from dhp.stats.discernment import discernment, holm, level_average, minimum
 
 probabilities = st.lists(st.floats(1e-12, 1.0), min_size=1, max_size=6)
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm, rankdata
 
-from dhp.stats.discernment import COMBINATIONS, combined, discern, discernment, joint_log_p
+from dhp.stats.combination import COMBINATIONS, combined
+from dhp.stats.discernment import discern, discernment, joint_log_p
 from dhp.stats.wilcoxon import signed_rank
 from tests.stats.test_combine import combine
 

@@ -8,8 +8,9 @@ import pytest
 from scipy import stats
 
 from dhp.stats.detection import detection_influences
-from dhp.stats.influences import Influences, standardised_drop_influences, weighted
+from dhp.stats.influences import Influences, weighted
 from dhp.stats.swap import noninferiority, swap
+from dhp.stats.unpaired import standardised_drop_influences
 
 Floats = npt.NDArray[np.float64]
 
