@@ -131,6 +131,7 @@ class CachedModel:
         `InputError` if no request can succeed (key, model or parameter refused, no server), and
         `StoppedEarly` at a limit or when the server gives out, with what came before stored.
         """
+        # What collects asks later and holds the samples until then; a stored model asks nobody.
         unclaimed = self.context.collects or isinstance(self.model, StoredModel)
         with Claims(None if unclaimed else self.context.store, refresh=self.context.refresh) as claims:
             while True:  # a round for what other commands are asking
@@ -140,7 +141,7 @@ class CachedModel:
                     break
                 claims.wait(len(asking.elsewhere), self.on_wait)
                 requests = asking.elsewhere
-        self._lengths.check()
+        self._lengths.check()  # on the way it is checked after many prompts only
 
     @property
     def call_seconds(self) -> Sequence[float]:
@@ -216,7 +217,7 @@ class CachedModel:
 
     def _count(self, key: bytes, reply: Reply, *, made_here: bool) -> bool:
         """Count a reply once; True if it is new."""
-        if key in self._counted:
+        if key in self._counted:  # two requests may be the same, and a run may ask for one twice
             return False
         self._counted.add(key)
         self.usage.add(reply, made_here=made_here)

@@ -98,12 +98,16 @@ class Workers:
         self._waiting: list[tuple[list[tuple[object, ...]], asyncio.Future[None]]] = []
         """Rows for the store, and who waits for them to be there."""
         self._in_flight = 0
+        """Calls whose replies have not come, or are not stored yet."""
         self._closing = False
         """Whether no further call may start."""
         self._first = asyncio.Lock()
+        """Held by the call that is the first to be answered: the others wait for what it finds."""
         self._failed_in_a_row = 0
         self._most_in_a_row = _FAILED_IN_A_ROW
+        """After how many of these one that was answered is asked again."""
         self._asking_again = asyncio.Lock()
+        """Held while it is: others that fail meanwhile wait for what it says."""
 
     async def work(
         self, requests: "asyncio.Queue[Request]", done: Callable[[Request, Outcomes], None]
@@ -144,7 +148,7 @@ class Workers:
                 came = await self._ask(request, left)
             except TakenOver:
                 break
-            outcomes.update(zip(left, came, strict=False))
+            outcomes.update(zip(left, came, strict=False))  # `came` may be the shorter one
             left = left[len(came) :]
         return outcomes
 
@@ -199,6 +203,7 @@ class Workers:
     def _check_first(self, error: Retry, tries: int, last: bool) -> None:
         """Raise if the very first call has failed permanently."""
         model = self._engine.client.model
+        # A server that still loads its model is overloaded at first: it gets all the tries.
         enough = tries >= _TRIES_UNPROVEN and (last or not error.overload)
         if isinstance(error, Unreachable) or (enough and isinstance(error, Garbled)):
             raise InputError(f"{model}: {error}") from None
@@ -324,9 +329,9 @@ class Workers:
         engine = self._engine
         if engine.store is None or not replies:
             return
-        came = dict(zip(wanted, replies, strict=False))
+        came = dict(zip(wanted, replies, strict=False))  # a server may give fewer than were asked for
         written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        if not self._waiting:
+        if not self._waiting:  # the first of this turn: all that come in it are written together
             written.get_loop().call_soon(self._write)
         client = engine.client
         of_replies = rows(request.keys, client.model, client.endpoint, came, engine.run)

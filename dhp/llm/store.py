@@ -228,7 +228,8 @@ class Store:
         verb = "REPLACE" if replace else "IGNORE"
         self._choose_sync()
         with self.transaction() as connection:
-            connection.executemany(f"INSERT OR {verb} INTO replies VALUES ({', '.join('?' * 14)})", rows)
+            places = ", ".join("?" * 14)  # a column each
+            connection.executemany(f"INSERT OR {verb} INTO replies VALUES ({places})", rows)
             ended = [row[:1] for row in rows]  # the key comes first
             for table in ("claims", "held"):
                 connection.executemany(f"DELETE FROM {table} WHERE key = ?", ended)
@@ -291,7 +292,7 @@ class MemoryStore(Store):
 
     def add(self, rows: Sequence[tuple[object, ...]], *, replace: bool = False) -> None:
         """See `Store`."""
-        for *checked, _, checksum, answered_by in rows:
+        for *checked, _, checksum, answered_by in rows:  # as a row is read: without its time
             self._rows[checked[0]] = *checked, checksum, answered_by
 
 

@@ -203,6 +203,7 @@ class OpenAIClient:
             if response.cut_off:  # paid for, and without a word: each sample is an answer that was cut off
                 cut = Reply("", "length", 0, 0, 0)
                 return [replace(cut, calls=1), *[cut] * (len(samples) - 1)]
+            # `http://host` may mean that address or `http://host/v1`: the other one is tried.
             if response.status in (404, 405) and self._other_urls and not self._answered:
                 first_problem, self._url = response, self._other_urls.pop()
                 continue
@@ -361,6 +362,7 @@ class OpenAIClient:
         self._blocked_in_a_row = 0
         self._taken |= body.keys()
         self._has_sent_several |= len(replies) > 1
+        # Once it has given several, fewer are a fault of this answer, and the rest is asked for.
         if len(replies) < samples and self.multi_sample and not self._has_sent_several:
             self.multi_sample = False
             self.notes.append("the server ignores n: samples are asked one by one")

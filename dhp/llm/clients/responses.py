@@ -429,10 +429,11 @@ def completion_replies(data: object) -> list[Reply]:
     counts = _counts(usage) if isinstance(usage, dict) else (0, 0, 0)
     replies: list[Reply] = []
     faults: list[str] = []
-    if len(choices) > 1:
+    if len(choices) > 1:  # a server may send them in any order
         choices = sorted(choices, key=_index)
     for choice in choices:
         try:
+            # Tokens are those of the whole call: they are counted once, on its first reply.
             replies.append(_reply(choice, answered_by, None if replies else counts))
         except Garbled as e:
             faults.append(str(e))
