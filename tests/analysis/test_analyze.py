@@ -257,14 +257,14 @@ def test_empty_scores_without_a_status_count_as_unparsed(caplog: pytest.LogCaptu
 @pytest.mark.parametrize(
     ("frame", "options", "message"),
     [
-        (BASE.rename(columns={"score": "scores"}), {}, "column 'score' is missing; did you mean 'scores'"),
+        (BASE.rename(columns={"score": "scores"}), {}, "column 'score' is missing.*'scores'"),
         (BASE.iloc[:0], {}, "no rows"),
         (change(BASE, 7, score="four"), {}, "row 7: score 'four' is not a number"),
         (change(BASE, 7, score=math.inf), {}, "row 7: score inf is not a number"),
         (
             change(BASE.assign(status="scored"), 3, status="scord"),
             {},
-            "row 3: unknown status 'scord'; did you mean",
+            "row 3: unknown status 'scord'",
         ),
         (
             change(BASE.assign(status="scored"), 3, status="failed"),
@@ -298,7 +298,7 @@ def test_empty_scores_without_a_status_count_as_unparsed(caplog: pytest.LogCaptu
         (
             BASE.replace("fluency", "fluencey"),
             {"suite": "summeval"},
-            "row 3: unknown metric 'fluencey'; did you mean",
+            "row 3: unknown metric 'fluencey'",
         ),
         (
             change(BASE, 7, score=99),
@@ -311,7 +311,7 @@ def test_empty_scores_without_a_status_count_as_unparsed(caplog: pytest.LogCaptu
         (change(BASE, 7, score=np.True_), {}, "row 7: score .*True_? is not a number"),
         (change(BASE, 7, score=True), {}, "row 7: score True is not a number"),
         (BASE[BASE["variant"] == "original"], {}, "no rows of any variant besides 'original'"),
-        (BASE, {"suite": "sumeval"}, "unknown suite 'sumeval'; did you mean 'summeval'"),
+        (BASE, {"suite": "sumeval"}, "unknown suite 'sumeval'.*'summeval'"),
         (BASE.assign(level=["a", "b"] * 20), {}, "variant 'v' has two levels"),
     ],
 )
@@ -326,9 +326,9 @@ def test_bad_tables_are_refused_in_one_line(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"statistics": "papers"}, "`statistics` 'papers': unknown; did you mean 'paper'"),
-        ({"combination": "hmpp"}, "`combination` 'hmpp': unknown; did you mean 'hmp'"),
-        ({"weights": "desing"}, "unknown weights 'desing'; did you mean 'design'"),
+        ({"statistics": "papers"}, "`statistics` 'papers': unknown.*'paper'"),
+        ({"combination": "hmpp"}, "`combination` 'hmpp': unknown.*'hmp'"),
+        ({"weights": "desing"}, "unknown weights 'desing'.*'design'"),
         ({"weights": "design"}, "weights 'design' hold several tasks"),
     ],
 )

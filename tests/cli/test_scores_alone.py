@@ -157,4 +157,4 @@ def test_people_beside_a_judge_are_sent_to_correlate(dhp: Run) -> None:
 def test_a_misspelt_variant_is_no_log_without_copies(dhp: Run) -> None:
     pd.DataFrame({"example": [1, 1], "varient": ["original", "typos"], "score": [7, 6]}).to_csv("t.csv")
     done = dhp("analyze", "t.csv")
-    assert (done.code, "did you mean 'varient'" in done.err) == (2, True)
+    assert (done.code, "'varient'" in done.err) == (2, True)

@@ -30,8 +30,8 @@ def test_all_content_is_valid() -> None:
 
 
 FAULTY_TASKS = [
-    (TASK.replace("metrics:", "metric:"), "metric: unknown key; did you mean 'metrics'"),
-    (TASK.replace("question: q", "qestion: q"), "metrics.0.qestion: unknown key; did you mean 'question'"),
+    (TASK.replace("metrics:", "metric:"), "metric: unknown key.*'metrics'"),
+    (TASK.replace("question: q", "qestion: q"), "metrics.0.qestion: unknown key.*'question'"),
     (TASK.replace("min: 1, ", ""), "metrics.0.scale.min: missing"),
     (TASK.replace("min: 1", "min: '1'"), "metrics.0.scale.min '1'"),
     (TASK.replace("min: 1", "min: true"), "metrics.0.scale.min True"),
@@ -55,12 +55,12 @@ FAULTY_TASKS = [
 FAULTY_SUITES = [
     (
         SUITE.replace("summarization", "summarisation"),
-        "unknown task 'summarisation'; did you mean 'summarization'",
+        "unknown task 'summarisation'.*'summarization'",
     ),
-    (SUITE.replace("method", "metod"), "perturbers.random_typos.metod: unknown key; did you mean 'method'"),
+    (SUITE.replace("method", "metod"), "perturbers.random_typos.metod: unknown key.*'method'"),
     (
         SUITE.replace("character", "char"),
-        "perturbers.random_typos.level 'char': unknown; did you mean 'character'",
+        "perturbers.random_typos.level 'char': unknown.*'character'",
     ),
     (
         SUITE.replace("params: {k: 1}", "params: {k: 1}, degrees: {minor: {k: 1}}"),
@@ -76,7 +76,7 @@ FAULTY_WEIGHTS = [
         "random_typos.coherence -0.5",
     ),
     (WEIGHTS.replace(", relevance: 0", ""), "no weight for metric 'relevance'"),
-    (WEIGHTS.replace("fluency", "fluancy"), "unknown metric 'fluancy'; did you mean 'fluency'"),
+    (WEIGHTS.replace("fluency", "fluancy"), "unknown metric 'fluancy'.*'fluency'"),
     (WEIGHTS.replace("summarization", "sumarization"), "unknown task 'sumarization'"),
 ]
 

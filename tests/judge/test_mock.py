@@ -123,9 +123,9 @@ def test_samples_steps_and_seeds() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("mock/blnd", "unknown mock judge 'blnd'; did you mean 'blind'"),
+        ("mock/blnd", "unknown mock judge 'blnd'.*'blind'"),
         ("mock/", "unknown mock judge ''; allowed: blind"),
-        ("mock/ideal?nois=1", "unknown dial 'nois'; did you mean 'noise'"),
+        ("mock/ideal?nois=1", "unknown dial 'nois'.*'noise'"),
         ("mock/ideal?noise=loud", "noise=loud is not a number"),
         ("mock/ideal?noise=nan", "`noise` nan"),
         ("mock/ideal?noise=-1", "`noise` -1"),
@@ -136,8 +136,8 @@ def test_samples_steps_and_seeds() -> None:
         ("mock/ideal?typos=inf", "`typos` inf"),
         ("mock/ideal?noise", "broken settings 'noise'; allowed: name=value"),
         ("mock/ideal?noise=1&noise=2", "duplicate setting 'noise'"),
-        ("mok/ideal", "unknown provider 'mok'; did you mean 'mock'"),
-        ("baseline/surfac", "unknown model 'baseline/surfac'; did you mean 'baseline/surface'"),
+        ("mok/ideal", "unknown provider 'mok'.*'mock'"),
+        ("baseline/surfac", "unknown model 'baseline/surfac'.*'baseline/surface'"),
         ("judges.py:mine", "a function of a file is named python:FILE.py:FUNCTION"),
         ("surface", "must have the form provider/name"),
     ],
@@ -149,9 +149,7 @@ def test_wrong_names(name: str, message: str) -> None:
 
 @pytest.mark.slow
 def test_a_sensitivity_for_nothing_is_an_error() -> None:
-    with pytest.raises(
-        InputError, match=r"unknown dial or perturber 'random_typo'; did you mean 'random_typos'"
-    ):
+    with pytest.raises(InputError, match=r"unknown dial or perturber 'random_typo'.*'random_typos'"):
         dhp.run("mock/ideal?random_typo=0", "mini/summeval")
 
 

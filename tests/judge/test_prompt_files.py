@@ -66,7 +66,7 @@ def test_the_longer_of_two_names_is_meant(tmp_path: Path) -> None:
     [
         ("co_detailed.txt", "could be for coherence or consistency; write METRIC="),
         ("a.txt", "could be for accuracy or answer_quality"),
-        ("coherance.txt", "its name begins with no metric; write METRIC=.*; did you mean 'coherence'"),
+        ("coherance.txt", "its name begins with no metric; write METRIC=.*'coherence'"),
         ("_coh.txt", "its name begins with no metric"),
     ],
 )
@@ -102,7 +102,7 @@ def test_folders_and_files_can_be_mixed_but_not_one_metric_given_twice(tmp_path:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("fluensy={file}", "unknown metric 'fluensy'; did you mean 'fluency'"),
+        ("fluensy={file}", "unknown metric 'fluensy'.*'fluency'"),
         ("fluency={folder}/none.txt", "none.txt: does not exist"),
         ("{folder}/flu_none.txt", "flu_none.txt: does not exist"),
         ("{folder}/empty", "no such file in this folder; expected: prompt files"),
@@ -155,7 +155,7 @@ def test_slots_go_by_their_usual_names(slot: str, text: str) -> None:
 
 
 def test_an_unknown_slot_is_named_with_its_file() -> None:
-    message = r"prompt file for 'answer_quality': unknown slot '\{\{Documnt\}\}'; did you mean 'document'"
+    message = r"prompt file for 'answer_quality': unknown slot '\{\{Documnt\}\}'.*'document'"
     with pytest.raises(InputError, match=message):
         filled("{{Documnt}} {{Answer}}")
     with pytest.raises(InputError, match=r"unknown slot '\{\{Question\}\}'"):
@@ -206,7 +206,7 @@ def test_columns_of_the_data_are_slots_and_come_first() -> None:
     metric = task.metric_names[0]
     writer = FilePrompts({metric: "{ticket} {{answer}} {{short text}} {{Document}}"}, task)
     assert writer.prompt(CANDIDATE, metric, "score-only") == "{ticket} WHY OUT SRC"
-    with pytest.raises(InputError, match=r"unknown slot '\{\{tickt\}\}'; did you mean 'ticket'"):
+    with pytest.raises(InputError, match=r"unknown slot '\{\{tickt\}\}'.*'ticket'"):
         FilePrompts({metric: "{tickt} {short text}"}, task)
 
 
@@ -234,7 +234,7 @@ def test_other_numbers_state_no_scale(text: str) -> None:
 def test_slots_in_capitals_with_here() -> None:
     text = 'Article: ARTICLE_HERE\nAnswer: ANSWER_HERE\nAs {"score": 1}'
     assert filled(text) == 'Article: SRC\nAnswer: OUT\nAs {"score": 1}'
-    with pytest.raises(InputError, match=r"unknown slot '\{\{SUMMRY\}\}'; did you mean 'summary'"):
+    with pytest.raises(InputError, match=r"unknown slot '\{\{SUMMRY\}\}'.*'summary'"):
         filled("SUMMRY_HERE SUMMARY_HERE")
 
 

@@ -76,7 +76,7 @@ def test_columns_of_other_names_are_named_in_the_query(tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", published | {"response": "It has flaws. Score: 4."})
     columns = "example=id&variant=system&answer=response"
     assert [r.score for r in rated(f"recorded/{path}?{columns}&protocol=rts")] == [4]
-    with pytest.raises(InputError, match="column 'respons' is missing; did you mean 'response'"):
+    with pytest.raises(InputError, match=r"column 'respons' is missing.*'response'"):
         rated(f"recorded/{path}?answer=respons")
 
 
@@ -151,9 +151,9 @@ def test_each_model_and_protocol_is_a_judge(tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", *rows)
     assert len(recorded_judges(f"recorded/{path}")) == 4
     for settings, message in {
-        "?protocol=gevl": "no protocol 'gevl' in the file; did you mean 'geval'",
+        "?protocol=gevl": "no protocol 'gevl' in the file.*'geval'",
         "?protokol=geval": "column 'geval' is missing",
-        "?model=m1&form=star": "score-only; did you mean 'stars'",
+        "?model=m1&form=star": "score-only.*'stars'",
     }.items():
         with pytest.raises(InputError, match=message):
             recorded_judges(f"recorded/{path}{settings}")
@@ -188,7 +188,7 @@ def test_scores_in_a_table_of_texts_are_a_judge(tmp_path: Path) -> None:
     columns = "example=id&variant=system&score="
     frame = dhp.judge(f"recorded/{path}?{columns}BLEURT", str(path))
     assert [*frame["score"][:2], *frame["status"]] == [-0.5, 1.25, "scored", "scored", "unparsed"]
-    with pytest.raises(InputError, match="column 'BLUERT' is missing; did you mean 'BLEURT'"):
+    with pytest.raises(InputError, match=r"column 'BLUERT' is missing.*'BLEURT'"):
         dhp.judge(f"recorded/{path}?{columns}BLUERT", str(path))
 
 

@@ -457,7 +457,7 @@ def test_a_wrong_key_for_azure_names_its_variable(monkeypatch: pytest.MonkeyPatc
 
 
 def test_an_unknown_transport_is_named() -> None:
-    with pytest.raises(InputError, match=r"`transport` 'sdx': unknown; did you mean 'sdk'"):
+    with pytest.raises(InputError, match=r"`transport` 'sdx': unknown.*'sdk'"):
         OpenAIClient("stub", "http://127.0.0.1:9/v1", transport="sdx")  # type: ignore[arg-type]
 
 

@@ -114,10 +114,10 @@ def test_a_bad_perturber_is_named_with_the_example(function: object, message: st
     [
         ({"name": "Bad Name", "level": "word"}, "lower-case letters"),
         ({"name": "original", "level": "word"}, "names the undamaged text"),
-        ({"name": "own", "level": "wrod"}, "did you mean 'word'"),
+        ({"name": "own", "level": "wrod"}, "'word'"),
         (
             {"name": "own", "level": "word", "degrees": {"minor": {"kk": 1}}},
-            "unknown parameter 'kk'; did you mean 'k'",
+            "unknown parameter 'kk'.*'k'",
         ),
         ({"name": "own", "level": "word", "degrees": {"minor": {}}}, "parameter 'k' is missing"),
     ],
@@ -142,7 +142,7 @@ def suite(**perturbers: object) -> Suite:
         (
             "random_typo",
             {"level": "character", "method": "rule", "params": {"k": 1}},
-            "did you mean 'random_typos'",
+            "'random_typos'",
         ),
         (
             "random_typos",
@@ -218,7 +218,7 @@ def test_a_suite_without_perturbers_needs_one_beside_it() -> None:
     ("reference", "message"),
     [
         ("own_perturbers", "module:function"),
-        ("own_perturbers:shot", "did you mean 'shout'"),
+        ("own_perturbers:shot", "'shout'"),
         ("own_perturbers:plain", "is of type int, not made by"),
         ("no_such_module:f", "cannot be imported .ModuleNotFoundError: No module named"),
         ("broken_perturbers:f", "cannot be imported .SyntaxError"),

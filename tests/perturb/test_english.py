@@ -103,7 +103,7 @@ def test_a_rule_of_the_suite_is_no_stand_in_and_a_wrong_one_is_refused(tmp_path:
     (part,) = dhp.perturb_datasets(suite("word_swaps"), controls=False)
     assert [v.stand_in for v in part.variants] == ["word_swaps"]
     for wrong, why in (
-        ("word_swap", "unknown perturber 'word_swap'; did you mean 'word_swaps'"),
+        ("word_swap", "unknown perturber 'word_swap'.*'word_swaps'"),
         ("reordering", "'reordering': must be a rule of level 'word' that takes k or share"),
         ("rewriting_insertion", "must be a rule of level 'word'"),
     ):

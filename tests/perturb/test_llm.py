@@ -262,7 +262,7 @@ def test_steps_of_a_file_take_the_place_of_the_written_ones(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("fictional_named_entites.minor: [Look.]\n", "did you mean 'fictional_named_entities.minor'"),
+        ("fictional_named_entites.minor: [Look.]\n", "'fictional_named_entities.minor'"),
         ("sumarization: {fictional_named_entities.minor: [Look.]}\n", "unknown task 'sumarization'"),
         ("fictional_named_entities.minor: Look.\n", "must be a list of steps"),
         ("[a]\n", "must be a mapping of variant"),

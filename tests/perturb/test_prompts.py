@@ -232,7 +232,7 @@ def test_whatever_the_texts_are_the_answer_is_found(output: str, source: str, ar
         ("{{steps}} {{text}}", r"prompt: lacks the slot '\{\{tag\}\}'"),
         (
             "{{text}} {{steps}} {{sorce}}",
-            r"unknown slot '\{\{sorce\}\}'; did you mean 'source'\? allowed: count, ",
+            r"unknown slot '\{\{sorce\}\}'.*'source'",
         ),
         (
             "{{text}} {{steps}} {{output}}",
@@ -262,12 +262,10 @@ def test_the_other_prompts_need_their_slots() -> None:
 def test_a_file_with_a_fault_is_named(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text("prompt: '{{text}} {{steps}} {{conut}}'\nsteps: [Go.]\n")
-    with pytest.raises(
-        InputError, match=r"mine\.yaml: prompt: unknown slot '\{\{conut\}\}'; did you mean 'count'"
-    ):
+    with pytest.raises(InputError, match=r"mine\.yaml: prompt: unknown slot '\{\{conut\}\}'.*'count'"):
         load_spec(file, PerturbPrompt)
     file.write_text("prompt: '{{text}} {{steps}} {{tag}}'\nstep: [Go.]\n")
-    with pytest.raises(InputError, match=r"step: unknown key; did you mean 'steps'"):
+    with pytest.raises(InputError, match=r"step: unknown key.*'steps'"):
         load_spec(file, PerturbPrompt)
 
 

@@ -259,9 +259,9 @@ def test_names_of_models_lead_to_judges_that_compare(tmp_path: Path) -> None:
         (found,) = find_judges(name, read_pairwise("choose"), settings, settings.context())
         assert isinstance(found, kind)
         assert found.compare
-    with pytest.raises(InputError, match="did you mean 'mock'"):
+    with pytest.raises(InputError, match="'mock'"):
         find_judges("mok/first", read_pairwise("choose"), settings, settings.context())
-    with pytest.raises(InputError, match="unknown pairwise protocol 'chose'; did you mean 'choose'"):
+    with pytest.raises(InputError, match=r"unknown pairwise protocol 'chose'.*'choose'"):
         read_pairwise("chose")
 
 

@@ -295,5 +295,5 @@ def test_doctor_shows_what_a_judge_is_given(dhp: Run, log: Path) -> None:
     said = "function, metric 'score', synchronous, scale not known; inputs <- source, outputs <- output"
     assert said in done.out
     wrong = dhp("doctor", "--judge", "python:mine.py:juge")
-    assert "no 'juge' in mine.py; did you mean 'judge'?" in wrong.out
+    assert "no 'juge' in mine.py" in wrong.out
     assert wrong.code == 1

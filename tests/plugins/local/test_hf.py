@@ -491,7 +491,7 @@ def test_weights_that_are_missing_are_not_made_up(tiny_model: Path, tmp_path: Pa
         ("a/b/c", {}, "no such folder"),
         ("", {}, "no such folder"),
         ("not a name!", {}, "cannot be a name on the hub"),
-        (None, {"dtype": "float31"}, "did you mean 'float32'"),
+        (None, {"dtype": "float31"}, "'float32'"),
         (None, {"device": "gpu"}, "unknown device 'gpu'; .*allowed: all, auto, cpu, cuda, cuda:N"),
         (None, {"device": "cuda:99"}, "no device 'cuda:99' here"),
         (None, {"batch_size": 0}, "`batch_size` 0: must be 1 or more"),

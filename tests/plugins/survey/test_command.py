@@ -140,7 +140,7 @@ def test_the_weights_that_ship(dhp: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("weights survey --task sumarization --out s.html", "did you mean 'summarization'"),
+        ("weights survey --task sumarization --out s.html", "'sumarization'"),
         ("weights survey --task summarization --out .", "is a folder"),
         ("weights aggregate a.json --out w.json", "--out w.json: "),
         ("weights aggregate a.json --out My-votes.yaml", "'My-votes'"),

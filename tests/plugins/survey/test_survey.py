@@ -184,13 +184,13 @@ def test_votes_become_weights(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"schema": "dhp.votes/2"}, "schema 'dhp.votes/2': unknown; did you mean 'dhp.votes/1'"),
-        ({"task": "sumarization"}, "unknown task 'sumarization'; did you mean"),
+        ({"schema": "dhp.votes/2"}, "schema 'dhp.votes/2': unknown.*'dhp.votes/1'"),
+        ({"task": "sumarization"}, "unknown task 'sumarization'"),
         ({"task": "question_answering"}, "has a single metric"),
         ({"metrics": METRICS[:3]}, "metrics: must be those of task 'summarization': coherence, consist"),
         ({"answers": {}}, "answers {}: must not be empty"),
-        ({"answers": {"random_typo": "fluency"}}, "perturber 'random_typo'; did you mean 'random_typos'"),
-        ({"answers": {"random_typos": "fluancy"}}, "random_typos: unknown metric 'fluancy'; did you mean"),
+        ({"answers": {"random_typo": "fluency"}}, "perturber 'random_typo'.*'random_typos'"),
+        ({"answers": {"random_typos": "fluancy"}}, "random_typos: unknown metric 'fluancy'"),
         ({"vote": 1}, "vote: unknown key"),
     ],
 )
