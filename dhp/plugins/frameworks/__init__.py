@@ -8,14 +8,14 @@ PLUGIN = Plugin(
     scorers={
         "autoevals": "dhp.plugins.frameworks.scorers:adapt_autoevals",
         "deepeval": "dhp.plugins.frameworks.scorers:adapt_deepeval",
-        "inspect_ai": "dhp.plugins.frameworks.scorers:adapt_inspect_ai",
+        "inspect_ai": "dhp.plugins.frameworks.inspect_ai:adapt_inspect_ai",
         "langsmith": "dhp.plugins.frameworks.langsmith:adapt_langsmith",
         "mlflow": "dhp.plugins.frameworks.scorers:adapt_mlflow",
         "phoenix": "dhp.plugins.frameworks.scorers:adapt_phoenix",
-        "ragas": "dhp.plugins.frameworks.scorers:adapt_ragas",
+        "ragas": "dhp.plugins.frameworks.ragas:adapt_ragas",
     },
     datasets={"logs": "dhp.plugins.frameworks.logs:logs"},
     functions={"log_dataset": "dhp.plugins.frameworks.logs:log_dataset"},
-    log_scorers={"inspect_ai": "dhp.plugins.frameworks.scorers:log_scorers"},
+    log_scorers={"inspect_ai": "dhp.plugins.frameworks.inspect_ai:log_scorers"},
     log_ratings={"logs": "dhp.plugins.frameworks.log_ratings:log_ratings"},
 )

@@ -17,13 +17,19 @@ def is_telemetry(part: Mapping[str, Any]) -> bool:
     """Whether an object is OTLP's JSON, or a span, log record or event, with or without an SDK's frame."""
     if "resourceSpans" in part or "resourceLogs" in part:
         return True
-    if "attributes" in part and {"context", "trace_id", "traceId"} & {*part}:
+    if "attributes" in part and ("context" in part or "trace_id" in part or "traceId" in part):
         return True
-    inner = part.get("events")
-    events = [each for each in inner if isinstance(each, Mapping)] if isinstance(inner, list) else []
-    if any(event.get("name") == _EVENT for event in events):
+    if _evaluations(part):
         return True
     return any(name.startswith("gen_ai.") for name in attributes(part))
+
+
+def _evaluations(span: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The events of an evaluation that a span holds."""
+    events = span.get("events")
+    if not isinstance(events, list | tuple):
+        return []
+    return [event for event in events if isinstance(event, Mapping) and event.get("name") == _EVENT]
 
 
 def evaluation_entries(parts: Iterable[Any]) -> list[dict[str, Any]]:
@@ -36,8 +42,10 @@ def evaluation_entries(parts: Iterable[Any]) -> list[dict[str, Any]]:
     spans: list[Mapping[str, Any]] = []
     logged: list[Mapping[str, Any]] = []
     for each in records(parts):
-        is_span = "events" in each or "kind" in each
-        (spans if is_span else logged).append(each)
+        if "events" in each or "kind" in each:  # a log record has neither
+            spans.append(each)
+        else:
+            logged.append(each)
 
     entries: list[dict[str, Any]] = []
     known: dict[str, Mapping[str, Any]] = {}  # id of a span or a response -> attributes of the span
@@ -46,22 +54,29 @@ def evaluation_entries(parts: Iterable[Any]) -> list[dict[str, Any]]:
         for name in (_span_id(span), about.get(_RESPONSE)):
             if name:
                 known[str(name)] = about
-        for event in span.get("events") or ():
-            if isinstance(event, Mapping) and event.get("name") == _EVENT:
-                entries.append({**about, **attributes(event)})
+        for event in _evaluations(span):
+            entries.append({**about, **attributes(event)})
 
     for record in logged:
         about = attributes(record)
-        # Each SDK has its own place for the name of an event, and some leave it out.
-        names = [record.get(place) for place in ("name", "eventName", "event_name")]
-        is_named = _EVENT in (*names, about.get("event.name"))
-        if is_named or any(name.startswith(_SCORE) for name in about):
+        if _is_evaluation(record, about):
             span = known.get(str(about.get(_RESPONSE))) or known.get(_span_id(record)) or {}
             entries.append({**span, **about})
     return entries
 
 
+def _is_evaluation(record: Mapping[str, Any], about: Mapping[str, Any]) -> bool:
+    """Whether a log record is an event of an evaluation."""
+    # Each SDK has its own place for the name of an event, and some leave it out.
+    if about.get("event.name") == _EVENT:
+        return True
+    for place in ("name", "eventName", "event_name"):
+        if record.get(place) == _EVENT:
+            return True
+    return any(name.startswith(_SCORE) for name in about)
+
+
 def _span_id(record: Mapping[str, Any]) -> str:
-    context = record.get("context")
-    value = record.get("spanId") or record.get("span_id") or (context or {}).get("span_id")
+    context = record.get("context") or {}  # in it the Python SDK has the ids of a span
+    value = record.get("spanId") or record.get("span_id") or context.get("span_id")
     return str(value or "").removeprefix("0x")

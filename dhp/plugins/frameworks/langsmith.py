@@ -1,4 +1,9 @@
-"""Evaluators of LangSmith: functions of a run and an example, or of dicts, and `RunEvaluator`s."""
+"""Evaluators of LangSmith: functions of a run and an example, or of dicts, and `RunEvaluator`s.
+
+`adapt_langsmith` tells by the signature what an evaluator takes. At a call `_given` makes the three dicts of
+LangSmith, inputs, outputs and reference outputs, and run and example around them. The dicts (`_Texts`) answer
+to all usual names of a text, as each evaluator has its own.
+"""
 
 import inspect
 import uuid
@@ -10,9 +15,11 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from dhp.judge.adapters.adapter import INPUT, OUTPUT, REFERENCE, USUAL, Adapter
 
 _FIELDS = {"inputs": INPUT, "outputs": OUTPUT, "reference_outputs": REFERENCE}
+"""Parameter -> the names that our text for it may have."""
 _OBJECTS = ("run", "example")
 """Parameters that hold the dicts as their attributes."""
 Arguments = Mapping[str, str | None]
+"""Parameter -> its text, None if there is none."""
 
 
 class NoSuchKey(KeyError):
@@ -29,13 +36,18 @@ class _Texts(dict[str, object]):
     """
 
     def __init__(self, parameter: str, main: str, text: str | None, further: Mapping[str, object]) -> None:
-        super().__init__({**({} if text is None else {main: text}), **further})
+        super().__init__()
+        if text is not None:
+            self[main] = text
+        self.update(further)
         self._parameter, self._main = parameter, main
 
     def _is_usual(self, key: object) -> bool:
         """Whether a key is another usual name of the main text, as `answer` is of an output."""
-        usual = set(USUAL.get(str(key), ()))
-        return super().__contains__(self._main) and bool(usual) and usual <= {*_FIELDS[self._parameter]}
+        if not super().__contains__(self._main):
+            return False
+        usual = USUAL.get(str(key), ())
+        return bool(usual) and set(usual) <= set(_FIELDS[self._parameter])
 
     def __contains__(self, key: object) -> bool:
         return super().__contains__(key) or self._is_usual(key)
@@ -50,7 +62,10 @@ class _Texts(dict[str, object]):
         )
 
     def get(self, key: str, default: object = None) -> Any:
-        return self[key] if key in self or self._parameter == "outputs" else default
+        # An output that is asked for by an unknown name is refused, else nothing would be judged.
+        if key in self or self._parameter == "outputs":
+            return self[key]
+        return default
 
 
 def adapt_langsmith(scorer: Any) -> Adapter | None:
@@ -101,7 +116,8 @@ def _is_dict(hint: object) -> bool:
     if isinstance(hint, str):  # an annotation that could not be evaluated
         return hint.startswith(("dict", "Dict", "Mapping"))
     if get_origin(hint) in (Union, UnionType):
-        return str not in get_args(hint) and any(map(_is_dict, get_args(hint)))
+        kinds = get_args(hint)
+        return str not in kinds and any(_is_dict(kind) for kind in kinds)
     kind = get_origin(hint) or hint
     return isinstance(kind, type) and issubclass(kind, Mapping)
 
@@ -113,10 +129,13 @@ def _adapter(call: Callable[[dict[str, Any]], Any], further: list[str], *, is_as
     def called(arguments: Arguments) -> object:
         return _read(call(_given(arguments, further)))
 
+    fields = dict(_FIELDS)
+    for name in further:
+        fields[name] = USUAL.get(name, (name,))
     return Adapter(
         shape="langsmith evaluator",
         name="score",
-        fields={**_FIELDS, **{name: USUAL.get(name, (name,)) for name in further}},
+        fields=fields,
         required=frozenset(name for name in further if name not in USUAL),
         optional=frozenset(("inputs", "reference_outputs")),
         takes_further=True,
@@ -127,32 +146,33 @@ def _adapter(call: Callable[[dict[str, Any]], Any], further: list[str], *, is_as
 
 def _given(arguments: Arguments, further: list[str]) -> dict[str, Any]:
     """Parameter of an evaluator of LangSmith -> the value that it gets."""
-    # Further texts stand among the inputs; names with a point are of `--map outputs.answer=output`.
-    plain = {name: text for name, text in arguments.items() if name not in _FIELDS and "." not in name}
+    # Further texts stand among the inputs.
+    plain: dict[str, str | None] = {}
+    mapped: dict[str, dict[str, str | None]] = {parameter: {} for parameter in _FIELDS}
+    for name, text in arguments.items():
+        parameter, point, key = name.partition(".")
+        if point and parameter in mapped:  # as `--map outputs.answer=output` says
+            mapped[parameter][key] = text
+        elif not point and name not in _FIELDS:
+            plain[name] = text
 
-    def texts(parameter: str, main: str, further: Mapping[str, str | None]) -> _Texts:
-        mapped = _mapped(arguments, parameter)
-        return _Texts(parameter, main, arguments.get(parameter), {**further, **mapped})
-
-    outputs = texts("outputs", "output", {})
-    inputs = texts("inputs", "input", plain)
-    reference = texts("reference_outputs", "output", {})
+    inputs = _Texts("inputs", "input", arguments.get("inputs"), {**plain, **mapped["inputs"]})
+    outputs = _Texts("outputs", "output", arguments.get("outputs"), mapped["outputs"])
+    reference = _Texts(
+        "reference_outputs", "output", arguments.get("reference_outputs"), mapped["reference_outputs"]
+    )
     ids = {"id": uuid.uuid4(), "metadata": {}}
-    return {
+    values = {
         "run": SimpleNamespace(inputs=inputs, outputs=outputs, session_id=None, error=None, **ids),
         "example": SimpleNamespace(inputs=inputs, outputs=reference, attachments={}, **ids),
         "inputs": inputs,
         "outputs": outputs,
         "reference_outputs": reference,
         "attachments": {},
-        **{name: arguments.get(name) for name in further},
     }
-
-
-def _mapped(arguments: Arguments, parameter: str) -> dict[str, str | None]:
-    """Key -> text, as `--map outputs.answer=output` says."""
-    start = f"{parameter}."
-    return {name.removeprefix(start): text for name, text in arguments.items() if name.startswith(start)}
+    for name in further:
+        values[name] = arguments.get(name)
+    return values
 
 
 def _read(returned: object) -> object:

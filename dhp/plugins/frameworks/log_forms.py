@@ -20,7 +20,7 @@ from dhp.loaders.inspect_log import LOG_SUFFIX
 from dhp.plugins.frameworks.evaluation_events import evaluation_entries
 
 Paths = Mapping[str, tuple[str, ...]]
-"""Our field -> the paths in an entry; the first of which that holds a text counts."""
+"""Our field -> the paths in an entry; the first one that holds a text counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A kind of log: where its entries are, and in an entry texts, what names them, and what scores them."""
+    """A kind of log: how to find its entries, and in an entry the texts, their names and their scores."""
 
     name: str
     entries: Callable[[Any], Iterable[Any]]
@@ -60,20 +60,24 @@ class Form:
 
     def rows(self, place: str, content: Any, *, versioned: bool = False) -> list[Row]:
         """The entries; raises `InputError` for a version that is not known, if `versioned` also for none."""
-        version = self.version(content) if self.versions and isinstance(content, Mapping) else None
-        lacks = version is None and not versioned
-        if self.versions and not lacks and version not in self.versions:
-            known = ", ".join(map(str, self.versions))
-            raise InputError(f"{place}: {self.name} of version {version}; allowed: {known}")
-        entries = enumerate(self.entries(content), 1)
-        return [Row(f"{place}: entry {number}", each) for number, each in entries]
+        if self.versions:
+            version = self.version(content) if isinstance(content, Mapping) else None
+            may_lack = version is None and not versioned
+            if version not in self.versions and not may_lack:
+                known = ", ".join(str(each) for each in self.versions)
+                raise InputError(f"{place}: {self.name} of version {version}; allowed: {known}")
+        rows = []
+        for number, entry in enumerate(self.entries(content), 1):
+            rows.append(Row(f"{place}: entry {number}", entry))
+        return rows
 
 
 _GRADER_FAILED = re.compile(
     r"No output$|Could not extract JSON from|Error parsing output:|API (call )?error:|"
     r"(Model grader|\S+) produced (a )?malformed response"
 )
-"""Beginnings of the reason where promptfoo could not read an answer, scored it 0 and did not mark it."""
+"""Beginnings of the reason if promptfoo could not read an answer, scored it 0 and did not mark it, such as
+"API error:" and "Model grader produced malformed response"."""
 
 
 def _promptfoo_scores(row: Row) -> Iterator[Score]:
@@ -111,21 +115,41 @@ def _graded_part(name: str, part: Mapping[str, Any]) -> Score:
     return Score(name, value, reason, failed)
 
 
+def _objects(entries: Iterable[Any] | None) -> list[Any]:
+    return [each for each in entries or () if isinstance(each, dict)]
+
+
 def _promptfoo_entries(content: Any) -> list[Any]:
-    entries = content if isinstance(content, list) else content["results"].get("results") or []
-    return [each for each in entries if isinstance(each, dict)]
+    if isinstance(content, list):  # of a file of JSON Lines
+        return _objects(content)
+    return _objects(content["results"].get("results"))
 
 
 def _deepeval_entries(content: Any) -> list[Any]:
     run = content.get("testRunData", content)
-    cases = [*(run.get("testCases") or ()), *(run.get("conversationalTestCases") or ())]
-    return [each for each in cases if isinstance(each, dict)]
+    return [*_objects(run.get("testCases")), *_objects(run.get("conversationalTestCases"))]
+
+
+def _inspect_entries(content: Any) -> list[Any]:
+    return _objects(content.get("samples"))
+
+
+def _telemetry_entries(content: Any) -> list[Any]:
+    return evaluation_entries(content if isinstance(content, list) else [content])
+
+
+def _langfuse_entries(content: Any) -> Iterable[Any]:
+    """The scores of an export, or of a page of langfuse's API."""
+    entries: Iterable[Any] = content["data"] if isinstance(content, dict) else content
+    return entries
 
 
 def _deepeval_scores(row: Row) -> Iterator[Score]:
     for each in row.values.get("metricsData") or ():  # type: ignore[attr-defined]
-        score, error = each.get("score"), each.get("error")
-        value = each.get("success") if score is None and error is None else score
+        error = each.get("error")
+        value = each.get("score")
+        if value is None and error is None:
+            value = each.get("success")
         name, model = str(each.get("name")), each.get("evaluationModel")
         yield Score(name, value, error, failed=error is not None, model=model)
 
@@ -139,18 +163,20 @@ def _inspect_scores(row: Row) -> Iterator[Score]:
         value, reason = score.get("value"), score.get("explanation")
         if score.get("reason"):
             reason = f"{score['reason']}: {reason}" if reason else score["reason"]
-        parts = dict(enumerate(value, 1)) if isinstance(value, list) else value
-        if not isinstance(parts, Mapping):
+        if isinstance(value, list):  # its values have numbers for names
+            value = dict(enumerate(value, 1))
+        if isinstance(value, Mapping):
+            for part, each in value.items():
+                yield Score(f"{name} {part}", each, reason)
+        else:
             yield Score(name, value, reason)
-            continue
-        for part, each in parts.items():
-            yield Score(f"{name} {part}", each, reason)
 
 
 _EVALUATION = "gen_ai.evaluation"
 
 
 def _event_scores(row: Row) -> Iterator[Score]:
+    """The score of an event of OpenTelemetry: a number, else a label."""
     values = row.values
     score = values.get(f"{_EVALUATION}.score.value")
     label = values.get(f"{_EVALUATION}.score.label")
@@ -165,7 +191,7 @@ _LANGSMITH_NO_SCORES = re.compile(
     r"(inputs?|outputs?|reference(_outputs)?|metadata|extra|attachments)(\..*)?$|"
     r"(.*_)?(id|time|latency|tokens|cost|name|tags|url)$|(run|status|error|created_at|index)$"
 )
-"""Columns of an experiment of LangSmith that are no feedback."""
+"""Columns of an experiment of LangSmith that are no feedback: "inputs.question", "example_id", "latency"."""
 
 
 def _langsmith_scores(row: Row) -> Iterator[Score]:
@@ -190,8 +216,8 @@ def _langfuse_scores(row: Row) -> Iterator[Score]:
     yield Score(name, words if kind == "CATEGORICAL" or value is None else value)
 
 
-# Name of the tool -> its logs. Names of example and variant are those of the texts that `dhp perturb` wrote
-# out, which a runner hands through as variables, metadata or inputs.
+# Names of example and variant are those of the texts that `dhp perturb` wrote out, which a runner hands
+# through as variables, metadata or inputs.
 FORMS: Mapping[str, Form] = {
     "promptfoo": Form(
         "promptfoo results",
@@ -225,7 +251,7 @@ FORMS: Mapping[str, Form] = {
     ),
     "inspect_ai": Form(
         "inspect_ai log",
-        lambda content: [each for each in content.get("samples") or [] if isinstance(each, dict)],
+        _inspect_entries,
         ("metadata.",),
         _inspect_scores,
         texts={
@@ -242,7 +268,7 @@ FORMS: Mapping[str, Form] = {
     ),
     "telemetry": Form(
         "OpenTelemetry data",
-        lambda content: evaluation_entries(content if isinstance(content, list) else [content]),
+        _telemetry_entries,
         ("", "dhp."),
         _event_scores,
         same=("gen_ai.response.id",),
@@ -257,7 +283,7 @@ FORMS: Mapping[str, Form] = {
     ),
     "langfuse": Form(
         "langfuse scores",
-        lambda content: content["data"] if isinstance(content, dict) else content,
+        _langfuse_entries,
         ("", "metadata."),
         _langfuse_scores,
         same=("traceId", "trace_id", "observationId", "observation_id"),
@@ -265,6 +291,7 @@ FORMS: Mapping[str, Form] = {
     ),
     "texts": Form("log of texts", lambda content: content, ("",), lambda row: ()),
 }
+"""Name of the tool -> its logs."""
 
 
 def log_kind(file: Path) -> str:
@@ -285,12 +312,14 @@ def content_kind(content: Any) -> str:
     if isinstance(content.get("results"), dict) and "results" in content["results"]:
         return "promptfoo"
     run = content.get("testRunData", content)
-    return "deepeval" if isinstance(run, dict) and "testCases" in run else "table"
+    if isinstance(run, dict) and "testCases" in run:
+        return "deepeval"
+    return "table"
 
 
 def table_kind(columns: Collection[str]) -> str | None:
     """The tool that exports tables with such columns; None for another table."""
-    names = {*columns}
+    names = set(columns)
     # langfuse exports a score in each row, LangSmith a run with its scores.
     if names & {"traceId", "trace_id"} and {"name", "value"} <= names:
         return "langfuse"

@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +24,9 @@ from dhp.judge.adapters.returned import VERDICTS
 from dhp.loaders.inspect_log import LOG_SUFFIX, read_eval_file
 from dhp.loaders.left_out import leave_out
 from dhp.plugins.frameworks.evaluation_events import evaluation_entries, is_telemetry
+from dhp.plugins.frameworks.inspect_ai import graded
 from dhp.plugins.frameworks.log_forms import FORMS, Form, Score, log_kind, table_kind
 from dhp.plugins.frameworks.logs import is_log_table
-from dhp.plugins.frameworks.scorers import graded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,8 +40,18 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
 }
 """Column of a table of ratings -> what a log may call it."""
 _NEEDED = ("example", "variant")
+"""Without these nobody knows which text was judged."""
 _LONGEST_LINE = 100_000_000
-"""Bytes of a first line that are read to tell what a file is."""
+"""Bytes of a first line that are read to tell what a file is. Chosen: an entry of promptfoo may hold a whole
+document."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """An entry of a log with its scores."""
+
+    row: Row
+    scores: tuple[Score, ...]
 
 
 def log_ratings(path: Path, fields: Mapping[str, str]) -> "pd.DataFrame | None":
@@ -65,24 +76,21 @@ def log_ratings(path: Path, fields: Mapping[str, str]) -> "pd.DataFrame | None":
     for name in fields:
         one_of("field", name, _NAMES, f"{path}: {form.name}")
 
-    content = _content(path)
-    rows = form.rows(str(path), content)
-    scored = [(row, tuple(form.scores(row))) for row in rows]
-    if not any(scores for _, scores in scored):
+    rows = form.rows(str(path), _content(path))
+    scored = [_Scored(row, tuple(form.scores(row))) for row in rows]
+    if not any(each.scores for each in scored):
         raise InputError(f"{path}: {form.name} without scores of a judge; {_command(path, form)}")
 
-    # Where no entry names its variant, nobody damaged the texts: the scores stand alone.
     places = {ours: _places(form, ours, fields) for ours in _NAMES}
-    missing = []
-    for ours in _NEEDED:
-        if not any(_named(row, places[ours]) for row in rows):
-            missing.append(ours)
-    if missing:
-        message = _unnamed(path, form, rows, places, missing)
-        if "variant" not in missing:
-            raise InputError(message)
-        raise ScoresAlone(message, _alone(form, scored), "TEXTS" if form.judged_by is None else str(path))
-    return _table(path, form, scored, places)
+    missing = [ours for ours in _NEEDED if not _is_named(rows, places[ours])]
+    if not missing:
+        return _table(path, form, scored, places)
+    message = _unnamed(path, form, rows, places, missing)
+    if "variant" not in missing:
+        raise InputError(message)
+    # If no entry names its variant, nobody damaged the texts: the scores stand alone.
+    source = "TEXTS" if form.judged_by is None else str(path)
+    raise ScoresAlone(message, _alone(form, scored), source)
 
 
 def _kind_of(path: Path) -> str | None:
@@ -94,29 +102,35 @@ def _kind_of(path: Path) -> str | None:
         first = _first_line(path)
         if "gradingResult" in first:
             return "promptfoo"
-        return table_kind(first) or ("telemetry" if is_telemetry(first) else None)
+        kind = table_kind(first)
+        if kind is None and is_telemetry(first):
+            return "telemetry"
+        return kind
     if suffix not in (".json", LOG_SUFFIX) or not path.is_file():
         return None
     kind = log_kind(path)
-    if kind in FORMS:
-        return kind
-    # No log that holds texts: spans, an export of scores, or a list of inputs and outputs.
+    return kind if kind in FORMS else _kind_without_texts(path)
+
+
+def _kind_without_texts(path: Path) -> str | None:
+    """The kind of a JSON file that is no log with texts: spans, an export of scores, inputs and outputs."""
     content = read_json(path, careless=True)
     if evaluation_entries([content]):
         return "telemetry"
-    listed_rows = content.get("data") if isinstance(content, dict) else content
-    if isinstance(listed_rows, list) and listed_rows and isinstance(listed_rows[0], dict):
-        exported = table_kind(listed_rows[0])
+    rows = content.get("data") if isinstance(content, dict) else content
+    if isinstance(rows, list) and rows and isinstance(rows[0], dict):
+        exported = table_kind(rows[0])
         if exported is not None:
             return exported
     if isinstance(content, list) and is_log_table(path, {}):
         columns = read_table(path).columns
-        return None if {"score", "variant", ORIGINAL} & {*columns} else "texts"
+        is_of_dhp = "score" in columns or "variant" in columns or ORIGINAL in columns
+        return None if is_of_dhp else "texts"
     return None
 
 
 def _header(path: Path) -> list[str]:
-    """The columns of a table of separated values; none where the first line has broken quotation marks."""
+    """The columns of a table of separated values; none if the first line has broken quotation marks."""
     with opened(path) as file:
         line = file.readline(_LONGEST_LINE).decode("utf-8-sig", errors="replace")
     try:
@@ -153,7 +167,10 @@ def _places(form: Form, ours: str, fields: Mapping[str, str]) -> tuple[str, ...]
     """The paths in an entry at which a name may stand."""
     if ours in fields:
         return (fields[ours],)
-    return tuple(f"{folder}{name}" for folder in form.folders for name in _NAMES[ours])
+    places = []
+    for folder in form.folders:
+        places += [f"{folder}{name}" for name in _NAMES[ours]]
+    return tuple(places)
 
 
 def _named(row: Row, places: Iterable[str]) -> str | None:
@@ -165,6 +182,10 @@ def _named(row: Row, places: Iterable[str]) -> str | None:
     return None
 
 
+def _is_named(rows: Iterable[Row], places: Sequence[str]) -> bool:
+    return any(_named(row, places) for row in rows)
+
+
 def _unnamed(
     path: Path,
     form: Form,
@@ -174,25 +195,27 @@ def _unnamed(
 ) -> str:
     """The message that no entry names the example and variant of its text, with what to do."""
     names = " and ".join(missing)
-    tried = ", ".join(place for ours in missing for place in places[ours])
+    tried: list[str] = []
+    for ours in missing:
+        tried += places[ours]
     known = listed(list(_keys(form, rows)))
     options = " ".join(f"--field {ours}=PATH" for ours in missing)
     return (
-        f"{path}: {form.name} with scores, but no entry says of which {names} its text is ({tried}; "
-        f"they have {known or 'no names'}); name it by {options}, the variant of undamaged texts "
-        f"being '{ORIGINAL}'; or, {_command(path, form)}"
+        f"{path}: {form.name} with scores, but no entry says of which {names} its text is "
+        f"({', '.join(tried)}; they have {known or 'no names'}); name it by {options}, the variant of "
+        f"undamaged texts being '{ORIGINAL}'; or, {_command(path, form)}"
     )
 
 
-def _alone(form: Form, scored: Sequence[tuple[Row, tuple[Score, ...]]]) -> "pd.DataFrame":
+def _alone(form: Form, scored: Sequence[_Scored]) -> "pd.DataFrame":
     """The scores as a table without variants, whose examples are the texts that were judged."""
     import pandas as pd
 
     ratings = []
-    for row, scores in scored:
-        same = [as_text(row.value(place)) for place in form.same]
-        text = text_hash(repr(same)) if any(same) else row.place
-        for score in scores:
+    for each in scored:
+        same = [as_text(each.row.value(place)) for place in form.same]
+        text = text_hash(repr(same)) if any(same) else each.row.place
+        for score in each.scores:
             model = "the judge" if is_blank(score.model) else score.model
             ratings.append({"example": text, "metric": score.metric, **_rated(score), "model": model})
     return pd.DataFrame(ratings, dtype=object)
@@ -206,45 +229,54 @@ def _keys(form: Form, rows: Sequence[Row]) -> dict[str, None]:
             inner: Any = row.values
             if folder:
                 inner = row.value(folder.removesuffix("."))
-            if isinstance(inner, Mapping):
-                keys |= dict.fromkeys(f"{folder}{k}" for k in inner if as_text(inner[k]) is not None)
+            if not isinstance(inner, Mapping):
+                continue
+            for name, value in inner.items():
+                if as_text(value) is not None:
+                    keys[f"{folder}{name}"] = None
     return keys
 
 
 def _table(
     path: Path,
     form: Form,
-    scored: Sequence[tuple[Row, tuple[Score, ...]]],
+    scored: Sequence[_Scored],
     places: Mapping[str, tuple[str, ...]],
 ) -> "pd.DataFrame":
+    """The ratings of all entries that name their text."""
     import pandas as pd
 
-    every = [score for _, scores in scored for score in scores]
-    metrics = dict.fromkeys(score.metric for score in every)
-    by_model = not any(is_blank(score.model) for score in every)
+    metrics: dict[str, None] = {}  # in the order in which they come
+    each_has_model = True
+    for each in scored:
+        for score in each.scores:
+            metrics[score.metric] = None
+            if is_blank(score.model):
+                each_has_model = False
 
     left_out: dict[str, list[str]] = {}
     ratings = []
-    for row, scores in scored:
+    for each in scored:
+        row, scores = each.row, each.scores
         names = {ours: _named(row, of) for ours, of in places.items()}
         lacking = [ours for ours in _NEEDED if names[ours] is None]
         if lacking:
             left_out.setdefault(f"without {lacking[0]}", []).append(row.place)
             continue
-        # An entry without scores that says why has failed under every metric.
-        why = None if scores else form.error(row)
-        if why:
-            scores = tuple(Score(metric, None, why, failed=True) for metric in metrics)
         if not scores:
-            left_out.setdefault("without a score", []).append(row.place)
+            # An entry without scores that says why has failed under every metric.
+            why = form.error(row)
+            if why:
+                scores = tuple(Score(metric, None, why, failed=True) for metric in metrics)
+            else:
+                left_out.setdefault("without a score", []).append(row.place)
         for score in scores:
-            model = {"model": score.model} if by_model else {}
-            ratings.append({**names, "metric": score.metric, **_rated(score), **model})
+            ratings.append({**names, "metric": score.metric, **_rated(score), "model": score.model})
     leave_out(str(path), left_out, len(scored), strict=False)
 
     columns = [*_NAMES, "metric", "score", "status", "raw", "model"]
     table = pd.DataFrame(ratings, columns=columns, dtype=object)
-    unused = [] if by_model else ["model"]
+    unused = [] if each_has_model else ["model"]
     for name in _NAMES:
         if name not in _NEEDED and not any(table[name]):
             unused.append(name)
@@ -252,7 +284,9 @@ def _table(
 
 
 _WORDS = {**VERDICTS, "relevant": True, "not_relevant": False}
+"""Words for a pass and a fail; those of phoenix are added to the usual ones."""
 _LONGEST_REASON = 200
+"""Characters of a reason that a table keeps. Chosen."""
 
 
 def _rated(score: Score) -> dict[str, object]:
@@ -263,8 +297,9 @@ def _rated(score: Score) -> dict[str, object]:
     reason = as_text(score.reason) or ""
     if not reason and isinstance(score.value, str):
         reason = f"'{score.value}' is no score"
-    status = "failed" if score.failed or reason.strip() else "unparsed"
-    return {"score": None, "status": status, "raw": " ".join(reason.split())[:_LONGEST_REASON] or None}
+    reason = " ".join(reason.split())
+    status = "failed" if score.failed or reason else "unparsed"
+    return {"score": None, "status": status, "raw": reason[:_LONGEST_REASON] or None}
 
 
 def _number(value: object) -> float | None:

@@ -42,21 +42,33 @@ _SAID = (
     "input",
     "query",
 )
-"""Keys under which a nested value may hold its text."""
+"""Keys under which a nested value may hold its text, the likeliest first."""
 
 _PLAIN: Paths = {
     "id": ("id",),
     "input": ("input", "inputs", "question", "query", "prompt", "user_input", "messages"),
     "output": ("output", "outputs", "response", "answer", "completion", "actual_output", "actualOutput"),
-    "reference": tuple(
-        "reference reference_outputs expected_output expectedOutput expected ground_truth target".split()
+    "reference": (
+        "reference",
+        "reference_outputs",
+        "expected_output",
+        "expectedOutput",
+        "expected",
+        "ground_truth",
+        "target",
     ),
-    "context": tuple(
-        "context contexts retrieved_contexts retrieval_context retrievalContext documents "
-        "retrieved_documents passages".split()
+    "context": (
+        "context",
+        "contexts",
+        "retrieved_contexts",
+        "retrieval_context",
+        "retrievalContext",
+        "documents",
+        "retrieved_documents",
+        "passages",
     ),
 }
-"""Our field -> columns, in any case and with or without `_`; the first of which that holds a text counts."""
+"""Our field -> columns, in any case and with or without `_`; the first one that holds a text counts."""
 
 
 def logs(asked: Request) -> Dataset | None:
@@ -120,14 +132,22 @@ def log_dataset(
     for name in fields:
         one_of("field", name, _PLAIN, "`fields`")
     kind, rows, usual = _read(file)
-    named: Paths = {name: (path,) for name, path in fields.items()}
-    entries = list(_entries(file, kind, rows, {**usual, **named}, set(fields)))
-    with_context = all("context" in entry for entry in entries)
-    known = task if isinstance(task, Task) else read_task(task or ("rag" if with_context else "instruction"))
+    _check_named(file, rows, fields)
+    paths = dict(usual)
+    for name, named_path in fields.items():
+        paths[name] = (named_path,)
+    entries = list(_entries(file, kind, rows, paths))
+    known = task if isinstance(task, Task) else read_task(task or _task_of(entries))
     examples = tuple(_example(entry, known) for entry in entries)
     suite = read_suite(GENERAL_SUITE)
     dataset = Dataset(file.name, examples, known, suite, examples, notes=(PRODUCTION,))
     return dataset.in_languages(None, language)
+
+
+def _task_of(entries: Sequence[Mapping[str, str]]) -> str:
+    """The task that texts are of, if nobody says it."""
+    with_context = all("context" in entry for entry in entries)
+    return "rag" if with_context else "instruction"
 
 
 def is_log_table(path: str | Path, fields: Mapping[str, str]) -> bool:
@@ -163,13 +183,16 @@ def _paths_in(columns: Collection[str]) -> dict[str, tuple[str, ...]]:
 
 
 def _plain(column: str) -> str:
+    """The same text for `retrieval_context`, `retrievalContext` and `Retrieval Context`."""
     return re.sub(r"[\W_]+", "", column.lower())
 
 
 def _example(entry: Mapping[str, str], task: Task) -> Example:
-    fields = {name: text for name, text in entry.items() if name not in ("id", "input", "output", "context")}
+    fields = {}
+    if "reference" in entry:
+        fields["reference"] = entry["reference"]
     source = entry["input"]
-    if "question" in task.required_fields:
+    if "question" in task.required_fields:  # its source are the passages to answer from
         fields["question"] = entry["input"]
         source = entry.get("context", "")
     elif "context" in entry:
@@ -199,18 +222,19 @@ def _read(file: Path) -> tuple[str, Sequence[Row], Paths]:
     return form.name, form.rows(str(file), data, versioned=True), form.texts
 
 
-def _entries(
-    file: Path, kind: str, rows: Sequence[Row], paths: Paths, named: set[str]
-) -> Iterator[dict[str, str]]:
+def _check_named(file: Path, rows: Sequence[Row], fields: Mapping[str, str]) -> None:
+    """Raises `InputError` for a path that the user names and no entry has."""
+    for name, path in sorted(fields.items()):
+        if rows and all(row.value(path) is None for row in rows):
+            raise InputError(
+                f"{file}: `fields` {name}={path}: no entry has it; an entry has {', '.join(rows[0].values)}"
+            )
+
+
+def _entries(file: Path, kind: str, rows: Sequence[Row], paths: Paths) -> Iterator[dict[str, str]]:
     """The texts of each entry that has input and output; the others are counted."""
     lacking: Counter[str] = Counter()
     seen: set[str] = set()
-    for name in sorted(named):
-        if rows and not any(row.value(paths[name][0]) is not None for row in rows):
-            raise InputError(
-                f"{file}: `fields` {name}={paths[name][0]}: no entry has it; an entry has "
-                f"{', '.join(rows[0].values)}"
-            )
     for number, row in enumerate(rows, 1):
         texts: dict[str, str] = {}
         for name in paths:
@@ -239,7 +263,7 @@ def _entries(
             "output, or columns by `fields` input=COLUMN and output=COLUMN"
         )
     if lacking:
-        reasons = ", ".join(f"{n} {why}" for why, n in lacking.items())
+        reasons = ", ".join(f"{count} {why}" for why, count in lacking.items())
         logging.getLogger("dhp").warning("%s: %d entries, left out: %s", file, len(rows), reasons)
 
 
@@ -252,6 +276,7 @@ def _epoch(row: Row) -> int:
 
 
 def _first(row: Row, name: str, paths: Sequence[str]) -> str | None:
+    """The first text at one of the paths of our field `name`."""
     for path in paths:
         value = row.value(path)
         if name == "output" and isinstance(value, str):
@@ -284,21 +309,30 @@ def _text(value: object, *, last: bool) -> str | None:
     if isinstance(value, bool | int | float):
         return str(value)
     if isinstance(value, Mapping):
-        for key in _SAID:
-            text = _text(value.get(key), last=last)
-            if text:
-                return text
-        if isinstance(value.get("choices"), list) and value["choices"]:
-            return _text(value["choices"][0], last=last)
-        return _text(value.get("messages"), last=last)
+        return _text_of_mapping(value, last=last)
     if isinstance(value, list):
-        parts = []
-        for each in value:
-            text = _text(each, last=last)
-            if text:
-                parts.append(text)
-        is_chat = any(isinstance(each, Mapping) and "role" in each for each in value)
-        if last and is_chat:
-            return parts[-1] if parts else None
-        return "\n\n".join(parts) or None
+        return _text_of_list(value, last=last)
     return None
+
+
+def _text_of_mapping(value: Mapping[str, object], *, last: bool) -> str | None:
+    for key in _SAID:
+        text = _text(value.get(key), last=last)
+        if text:
+            return text
+    choices = value.get("choices")
+    if isinstance(choices, list) and choices:  # a whole answer of OpenAI's
+        return _text(choices[0], last=last)
+    return _text(value.get("messages"), last=last)
+
+
+def _text_of_list(values: Sequence[object], *, last: bool) -> str | None:
+    parts = []
+    for each in values:
+        text = _text(each, last=last)
+        if text:
+            parts.append(text)
+    is_chat = any(isinstance(each, Mapping) and "role" in each for each in values)
+    if last and is_chat:
+        return parts[-1] if parts else None
+    return "\n\n".join(parts) or None

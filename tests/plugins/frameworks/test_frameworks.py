@@ -12,7 +12,7 @@ import dhp
 from dhp.core.errors import InputError
 from dhp.core.records import Candidate
 from dhp.judge.adapters.adapter import adapt
-from dhp.plugins.frameworks.scorers import log_scorers
+from dhp.plugins.frameworks.inspect_ai import log_scorers
 from tests.cli.conftest import Run, results_in, write_rows
 from tests.judge.adapters.planted import check_planted, found_in, planted
 
