@@ -112,7 +112,8 @@ class OutputOptions(Checked):
 
 def print_out(made: "Printout", output: OutputOptions) -> None:
     """Print it for people, or for programs, in UTF-8 whatever the terminal speaks; write its page, too."""
-    from dhp.report.printout import print_parts, text_for_programs
+    from dhp.report.printout import text_for_programs
+    from dhp.report.terminal_printer import print_parts
 
     if output.html is not None:
         from dhp.report.web import document_page

@@ -10,7 +10,7 @@ from dhp.core.verdicts import FALSE_ALARM
 from dhp.leaderboard.tables import Table, judges_of
 from dhp.report.columns import D_AVG, D_MIN, DETECTION, PARTIAL, legend
 from dhp.report.labels import shared_folder
-from dhp.report.printout import LATEX_HEAD, latex_text
+from dhp.report.latex import LATEX_HEAD, latex_text
 
 _FIGURES = {r"$D_\mathrm{avg}$": D_AVG, r"$D_\mathrm{min}$": D_MIN, r"det.\ \%": DETECTION}
 """Heading in LaTeX -> the column: what each set has."""

@@ -23,7 +23,7 @@ from dhp.leaderboard.rows import BESIDE, COST, MODEL, PROTOCOL, RANK, Row
 from dhp.report.columns import legend, run_columns
 from dhp.report.document import Column, filled
 from dhp.report.labels import group_letters
-from dhp.report.printout import markdown_cell, markdown_table
+from dhp.report.markdown import markdown_cell, markdown_table
 from dhp.runs.alike import check_allowed
 from dhp.runs.compare import DatasetComparison, compare_results, unpaired
 from dhp.runs.reader import RunResult

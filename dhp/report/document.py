@@ -1,8 +1,9 @@
 """A document: what a command or a page says, as a list of parts.
 
-A part is made from a result once, and each printer prints it in its own form: `dhp.report.printout` for the
-terminal, Markdown, LaTeX and files for programs, `dhp.report.web` for pages and notebooks. A printer leaves
-out what its form has no place for: a terminal shows no chart, Markdown no link within a page.
+A part is made from a result once, and each printer prints it in its own form: as text
+`dhp.report.terminal_printer`, `dhp.report.markdown` and `dhp.report.latex`, for pages and notebooks
+`dhp.report.web`. A printer leaves out what its form has no place for: a terminal shows no chart, Markdown no
+link within a page.
 
 A table has declared columns. A column knows the plain value of a row, for sorting and for files, and how
 people read it; so a heading, a rounding and a meaning are written once for all printers.

@@ -30,9 +30,9 @@ from dhp.report.compared_marks import marks_table
 from dhp.report.document import Column, Part, Strong, Table, filled, item, plain_row
 from dhp.report.findings import by_judge, sentences
 from dhp.report.labels import percent
-from dhp.report.printout import print_parts
 from dhp.report.result_parts import kinds_table
 from dhp.report.terminal import results_in_terminal
+from dhp.report.terminal_printer import print_parts
 from dhp.report.web import fragment
 from dhp.runs.compare import Comparisons, DatasetComparison
 from dhp.runs.gate import Outcome

@@ -13,7 +13,7 @@ from dhp.analysis.results import Result
 from dhp.report.columns import AVERAGES, RUNS
 from dhp.report.document import Column, filled
 from dhp.report.labels import percent, percents
-from dhp.report.printout import markdown_table
+from dhp.report.markdown import markdown_table
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from results_pages.texts import LEAD, LIMITS, TEXTS
 
 from dhp.core.verdicts import verdicts_about
 from dhp.report.labels import percent, percents
-from dhp.report.printout import markdown_table
+from dhp.report.markdown import markdown_table
 from dhp.report.web import page
 
 _RECENT = 2025

@@ -19,8 +19,9 @@ from dhp.content.catalog import variant_name
 from dhp.report.findings import sentences
 from dhp.report.labels import percent, percents, t75
 from dhp.report.notes import notes
-from dhp.report.printout import Printout, print_parts, text_for_programs
+from dhp.report.printout import Printout, text_for_programs
 from dhp.report.terminal import results_in_markdown, results_in_terminal
+from dhp.report.terminal_printer import print_parts
 from dhp.runs.reader import read_run
 
 from .conftest import Outcome, Run, write_stories

@@ -13,7 +13,7 @@ from dhp.core.records import Audit, Example, PerturbedText, Variant
 from dhp.loaders.dataset import Dataset
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.set_audit import FAR, MOST_OUTLIERS, Spread, VariantAudit, audited
-from dhp.report.printout import print_parts
+from dhp.report.terminal_printer import print_parts
 
 GOOD = "The old mill by the river was sold in the spring of that year to a baker from the next valley."
 

@@ -14,8 +14,8 @@ import dhp
 from dhp.analysis.results import Results
 from dhp.core.errors import InputError
 from dhp.report.findings import sentences
-from dhp.report.printout import print_parts
 from dhp.report.terminal import results_in_terminal
+from dhp.report.terminal_printer import print_parts
 from dhp.runs.compare import Comparisons, compare_rated
 from dhp.runs.reader import open_run
 from tests.quick import undrawn_charts

@@ -36,7 +36,8 @@ from dhp.report.document import (
     plain_row,
     shaded,
 )
-from dhp.report.printout import Printout, print_parts, text_for_programs
+from dhp.report.printout import Printout, text_for_programs
+from dhp.report.terminal_printer import print_parts
 from dhp.report.web import document_page, fragment, page
 from tests.parsed import Parsed
 

@@ -10,8 +10,8 @@ from rich.console import Console
 from dhp.analysis.results import DoseResponse, DoseThreshold, Result, Results
 from dhp.report.document import Part
 from dhp.report.labels import t75
-from dhp.report.printout import print_parts
 from dhp.report.terminal import before_after, results_in_terminal
+from dhp.report.terminal_printer import print_parts
 from tests.report.made import control, dose_response, result, row
 
 EVIL = "<script>alert(1)</script>[bold red]x[/]"
