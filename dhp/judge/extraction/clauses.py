@@ -264,7 +264,7 @@ def _statement(text: str, place: int, value: Value, clause: Clause, grammar: Gra
     end = grammar.stop(text, value, kind, grammar)
     if end is None or of_other_criterion(text, end, grammar):
         return None
-    rule = {FINAL: LABELLED, RESULT: LABELLED}.get(kind, kind)
+    rule = LABELLED if kind in (FINAL, RESULT) else kind  # both are labels, of different weight
     if value.rule and (grammar.section or kind == BARE):
         rule = value.rule
     return Statement(kind, value.number, clause.begin, place, end, rule)

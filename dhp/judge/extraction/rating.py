@@ -35,6 +35,7 @@ from dhp.judge.extraction.plain import plain, readable
 from dhp.judge.extraction.taken_back import goes_on
 from dhp.judge.extraction.values import LETTER, NUMBER, SIGNED_NUMBER, letter_reader, number_reader
 from dhp.judge.extraction.words import any_of, words_of
+from dhp.judge.extraction.yes_no import read_yes_no
 
 
 def metric_rating(
@@ -108,6 +109,7 @@ def read_rating(
 def _read(
     text: str, scale: Scale, form: AnswerForm, cut_off: bool, asked: str, names: tuple[str, ...]
 ) -> Extracted:
+    """See `read_rating`."""
     shown = readable(text)
     if isinstance(shown, Extracted):
         return shown
@@ -124,12 +126,14 @@ def _read(
         return UNPARSED
     statement = in_objects or in_words
 
+    # Without a rating it may be a yes or no, or a refusal.
     if statement is None:
-        end = _read_yes_no(words, asked, scale)
+        end = read_yes_no(words, asked, scale)
         if end is not None:
             return Extracted("scored", end, "yes-no")
         return Extracted("refused") if holds_refusal(words) else UNPARSED
 
+    # A rating that was found may be no score.
     if cut_off and statement.rule != "json" and _may_go_on(statement, words, text, form, scale):
         return UNPARSED
     if names_another_scale(words, grammar) or not scale.min <= statement.number <= scale.max:
@@ -140,6 +144,7 @@ def _read(
 
 @functools.lru_cache(maxsize=64)
 def _grammar(scale: Scale, letters: bool, names: tuple[str, ...]) -> Grammar:
+    """How ratings on a scale are written, in numbers or in letters."""
     if letters:
         return Grammar(letter_reader(scale), stop_of, LETTER, names, scale.min, scale.max, chooses=True)
     begins = SIGNED_NUMBER if scale.min < 0 else NUMBER
@@ -326,42 +331,6 @@ def _has_longer(value: float, scale: Scale) -> bool:
         low, high = -high, -low
     least = 10 * abs(value)  # of the numbers with one digit more
     return least <= high and least + 9 >= low
-
-
-_YES, _NO = r"(?:yes|是)", r"(?:no|否|不是)"
-_YES_OR_NO = re.compile(
-    rf"\s*[\"'(\[]?(?:(?P<yes>{_YES})|{_NO})[\"')\]]?(?:\s*[.!。！]?\s*\Z|[.,:;!。，：；！](?=\s))", re.I
-)
-"""`Yes`, `"No."`, and `No, the order is lost`, but not `No doubt`."""
-
-
-def _defined(word: str, score: float, question: str) -> bool:
-    """Whether the question says that the word stands for the score: `1 (no)`, `No = 1`, `1 means no`."""
-    number = rf"(?<![\d.]){re.escape(f'{score:g}')}(?!\d|\.\d)(?: ?(?:points?|stars?|分))?"
-    link = r" ?(?:[(=:-]|means?|is|for|as|stands for|表示|代表|为|即|（|：)? ?[\"'“]?"
-    term = rf"(?<![a-z]){word}(?![a-z])"
-    defined = rf"{number}{link}{term}|{term}[\"'”]?{link}{number}"
-    return re.search(defined, question, re.I) is not None
-
-
-@functools.lru_cache(maxsize=256)
-def yes_and_no(question: str, scale: Scale) -> tuple[float, float] | None:
-    """The scores of Yes and No in a question that defines both as the two ends of the scale."""
-    # Of a question about a fault, `Is anything missing?`, Yes is the worse end.
-    for yes, no in ((scale.max, scale.min), (scale.min, scale.max)):
-        if _defined(_YES, yes, question) and _defined(_NO, no, question):
-            return yes, no
-    return None
-
-
-def _read_yes_no(answer: str, asked: str, scale: Scale) -> float | None:
-    """The score of an answer that is, or opens with, Yes or No, if the question says what they stand for."""
-    match = _YES_OR_NO.match(answer)
-    scores = yes_and_no(asked, scale) if match else None
-    if match is None or scores is None:
-        return None
-    of_yes, of_no = scores
-    return of_yes if match["yes"] else of_no
 
 
 def read_object(text: str, metrics: Mapping[str, str]) -> dict[str, str] | None:

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from dhp.core.specs import Metric, Scale
 from dhp.judge.extraction.labels import read_label
-from dhp.judge.extraction.rating import read_object, read_rating, yes_and_no
+from dhp.judge.extraction.rating import read_object, read_rating
+from dhp.judge.extraction.yes_no import yes_and_no
 
 PASS_FAIL, LEVELS = ["fail", "pass"], ["Poor", "Very poor", "Good"]
 
