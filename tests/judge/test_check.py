@@ -52,9 +52,8 @@ def test_what_a_judge_leaves_out_is_failed_and_counted() -> None:
     dropped = 6 - result.variants[0].metrics["answer_quality"].n
     assert result.ratings["asked"] == 60
     assert result.ratings["failed"] == 9 * dropped
-    assert all(
-        v.metrics["answer_quality"].missing == dropped and v.not_applicable == 0 for v in result.variants
-    )
+    for variant in result.variants:
+        assert (variant.metrics["answer_quality"].missing, variant.not_applicable) == (dropped, 0)
 
 
 def test_a_judge_that_says_nothing_has_no_figures() -> None:
@@ -130,9 +129,10 @@ def test_a_judge_can_not_reach_the_original_or_another_copy() -> None:
     dhp.run(Spy(lambda r: r), "mini/story_cloze", n=6)
     originals = {c.example: c.text for c in seen if c.variant == "original"}
     wrong = {c.example: c.text for c in seen if c.variant == "wrong_ending"}
-    for c in (c for c in seen if c.variant == "random_typos"):
-        reachable = [c.source, *c.fields.values()]
-        assert not any(text in r for r in reachable for text in (originals[c.example], wrong[c.example]))
+    for candidate in [c for c in seen if c.variant == "random_typos"]:
+        for shown in (candidate.source, *candidate.fields.values()):
+            assert originals[candidate.example] not in shown
+            assert wrong[candidate.example] not in shown
 
 
 # Answers that cannot be read ---------------------------------------------------------------------------

@@ -232,11 +232,9 @@ def test_whatever_decides_how_it_is_asked_changes_the_label(tmp_path: Path) -> N
     assert request_builder(protocol("dhp", persona=str(tmp_path / "persona.txt"))).label not in labels
     assert request_builder(protocol("dhp")).label == labels[0]
     (tmp_path / "copy.yaml").write_text((tmp_path / "steps.yaml").read_text())
-    same = {
-        request_builder(protocol("dhp", steps=str(tmp_path / name))).label
-        for name in ("steps.yaml", "copy.yaml")
-    }
-    assert len(same) == 1, "what a file says counts, not where it lies"
+    one = request_builder(protocol("dhp", steps=str(tmp_path / "steps.yaml")))
+    copy = request_builder(protocol("dhp", steps=str(tmp_path / "copy.yaml")))
+    assert one.label == copy.label, "what a file says counts, not where it lies"
 
 
 def test_published_prompts_are_used_as_they_are(tmp_path: Path) -> None:

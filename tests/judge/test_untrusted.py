@@ -36,9 +36,8 @@ def scores(says: Callable[[str], str], text: str, form: str) -> set[float | None
     """What a judge that answers to a prompt as `says` does gives a summary."""
     model = Scripted(lambda request, sample: says(request.prompt))
     judge = LlmJudge(CachedModel(model, RequestContext()), request_builder(protocol("dhp", answer=form)))
-    return {
-        r.score for r in judge.rate([Candidate("e", "original", text, "An article of the day.")], SUMMARIES)
-    }
+    summary = Candidate("e", "original", text, "An article of the day.")
+    return {rating.score for rating in judge.rate([summary], SUMMARIES)}
 
 
 @pytest.mark.slow

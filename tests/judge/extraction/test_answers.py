@@ -11,7 +11,19 @@ from tests.scripts import loaded
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "extraction.md"
 ROWS = re.findall(r'^\| (".*") \| (`[a-z_]+`|[1-5]) \| [^|]+ \|$', PAGE.read_text("utf-8"), re.M)
-CASES = [(text, said.strip("`")) for cell, said in ROWS for text in re.findall(r'"([^"]+)"', cell)]
+"""Each row of the table of readings: its answers, and what is read in them."""
+
+
+def cases() -> list[tuple[str, str]]:
+    """Each answer of the table with what is read in it."""
+    pairs = []
+    for cell, said in ROWS:
+        for text in re.findall(r'"([^"]+)"', cell):
+            pairs.append((text, said.strip("`")))
+    return pairs
+
+
+CASES = cases()
 
 
 def test_the_table_is_there() -> None:
@@ -23,7 +35,8 @@ def test_the_table_is_there() -> None:
 def test_an_answer_is_read_as_the_table_says(answer: str, said: str) -> None:
     lines = re.sub(r" (?=\* |Grammar: |Style: |Response 2|Rating: 3$)", "\n", answer)
     read = read_rating(lines, Scale(min=1, max=5), "analyze-rate")
-    assert (read.status, read.score) == (("scored", float(said)) if said.isdigit() else (said, None))
+    expected = ("scored", float(said)) if said.isdigit() else (said, None)
+    assert (read.status, read.score) == expected
 
 
 @pytest.mark.realdata

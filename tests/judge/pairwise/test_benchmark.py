@@ -29,12 +29,13 @@ HALVES = st.lists(st.sampled_from([1, 0.5, 0, -0.5, -1]), min_size=1, max_size=9
 
 @given(HALVES)
 def test_the_sign_flip_method_equals_enumeration(scores: list[float]) -> None:
-    sums = [
-        math.fsum(abs(s) * f for s, f in zip(scores, flips, strict=True))
-        for flips in itertools.product([-1, 1], repeat=len(scores))
-    ]
+    sums = []
+    for signs in itertools.product([-1, 1], repeat=len(scores)):
+        flipped = [sign * abs(score) for sign, score in zip(signs, scores, strict=True)]
+        sums.append(math.fsum(flipped))
     observed = sum(scores)
-    greater, less = (sum(side * s >= side * observed - 1e-9 for s in sums) / len(sums) for side in (1, -1))
+    greater = len([each for each in sums if each >= observed - 1e-9]) / len(sums)
+    less = len([each for each in sums if each <= observed + 1e-9]) / len(sums)
     assert math.exp(signed_rank(scores, "sign-flip")) == pytest.approx(greater)
     both = min(1.0, 2 * min(greater, less))
     assert math.exp(signed_rank(scores, "sign-flip", "two-sided")) == pytest.approx(both)
@@ -99,7 +100,8 @@ def prefers_whole_words(prompt: str) -> str:
     tag = next(t for t in tags if f"<{t}-a" in prompt)
     first, second = shown(prompt.replace(f"{tag}-a", "answer-a").replace(f"{tag}-b", "answer-b"))
     known = set("the a to and he she it was they his her of in had for".split())
-    one, two = (sum(w.strip(".,").lower() in known for w in text.split()) for text in (first, second))
+    one = len([word for word in first.split() if word.strip(".,").lower() in known])
+    two = len([word for word in second.split() if word.strip(".,").lower() in known])
     return "A" if (one, first) > (two, second) else "B"
 
 
