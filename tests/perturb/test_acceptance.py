@@ -4,6 +4,7 @@ The texts, and the edits that make revised texts of them, are in acceptance.yaml
 """
 
 import functools
+import itertools
 import random
 import string
 from collections.abc import Iterator, Mapping
@@ -26,7 +27,9 @@ ENTITIES, GRAMMAR, REWRITING = "fictional_named_entities", "grammatical_errors",
 
 CASES: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("acceptance.yaml").read_text("utf-8"))
 TEXTS: Mapping[str, str] = CASES["texts"]
-REASONS = {k: v for m in (a, form, entities, grammar, rephrasings) for k, v in vars(m).items() if k.isupper()}
+REASONS: dict[str, Any] = {}
+for module in (a, form, entities, grammar, rephrasings):
+    REASONS.update((name, value) for name, value in vars(module).items() if name.isupper())
 
 
 def cases() -> Iterator[tuple[str, str, str, int | str, str | None]]:
@@ -38,9 +41,10 @@ def cases() -> Iterator[tuple[str, str, str, int | str, str | None]]:
         (REWRITING, "rephrasings", None),
     ):
         for reason, several in {"": CASES.get(key, ()), **CASES[f"wrong_{key}"]}.items():
-            for label, edits in (pair for case in several for pair in case.items()):
-                name, _, number = label.partition(" ")
-                yield kind, name, edits, count or int(number), REASONS[reason] if reason else None
+            for case in several:
+                for label, edits in case.items():
+                    name, _, number = label.partition(" ")
+                    yield kind, name, edits, count or int(number), REASONS[reason] if reason else None
 
 
 def revised(name: str, edits: str) -> str:
@@ -118,12 +122,13 @@ REPHRASED = {
     (label.split()[0], int(label.split()[1])): several for label, several in CASES["rephrased"].items()
 }
 ONE_REPHRASED = [(name, f"{n}+ {new}") for (name, n), several in REPHRASED.items() for new in several]
-SEVERAL_REPHRASED = [
-    (name, " | ".join(f"{n}+ {REPHRASED[name, n][i % 2]}" for n in places))
-    for name in ("news", "biomed")
-    for places in ((1, 2), (1, 3), (2, 4), (1, 2, 3), (2, 3, 4), (1, 2, 3, 4))
-    for i in (0, 1)
-]
+PLACES = ((1, 2), (1, 3), (2, 4), (1, 2, 3), (2, 3, 4), (1, 2, 3, 4))
+
+
+def several_rephrased() -> Iterator[tuple[str, str]]:
+    """Name of a text, and edits that put the first or the second rephrasing behind some of its sentences."""
+    for name, places, which in itertools.product(("news", "biomed"), PLACES, (0, 1)):
+        yield name, " | ".join(f"{place}+ {REPHRASED[name, place][which]}" for place in places)
 
 
 @pytest.mark.parametrize(("name", "edits"), ONE_REPHRASED)
@@ -131,7 +136,7 @@ def test_one_rephrased_sentence_passes(name: str, edits: str) -> None:
     assert fault(REWRITING, TEXTS[name], revised(name, edits), 1) is None
 
 
-@pytest.mark.parametrize(("name", "edits"), SEVERAL_REPHRASED)
+@pytest.mark.parametrize(("name", "edits"), list(several_rephrased()))
 def test_several_rephrased_sentences_pass(name: str, edits: str) -> None:
     there = edits.count("+ ")
     assert fault(REWRITING, TEXTS[name], revised(name, edits), min(there, 3)) is None

@@ -40,10 +40,11 @@ def test_every_text_passes_the_checks_of_a_models_answers(dataset: str) -> None:
 @pytest.mark.slow
 def test_the_benchmark_of_the_bundled_data_is_whole() -> None:
     made = dhp.perturb_datasets("mini", controls=False)
-    assert (
-        sum(v.method == "authored" for part in made for v in part.variants for _ in part.dataset.examples)
-        == 636
-    )
+    authored = 0
+    for part in made:
+        variants = [variant for variant in part.variants if variant.method == "authored"]
+        authored += len(variants) * len(part.dataset.examples)
+    assert authored == 636
     for part in made:
         suite = read_suite(part.dataset.name.removeprefix("mini/"))
         assert [v.name for v in part.variants] == [v.name for v in suite.variants]

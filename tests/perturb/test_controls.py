@@ -268,12 +268,11 @@ def test_harmless_changes_what_it_says_or_nothing(text: str, language: str | Non
 TENS = dict(enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2))
 ONES = dict(enumerate("one two three four five six seven eight nine".split(), 1))
 TEENS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
-NUMERALS = {
-    **{10 * t + n: f"{ten}-{one}" for t, ten in TENS.items() for n, one in ONES.items()},
-    **{10 * t: ten for t, ten in TENS.items()},
-    **dict(enumerate(TEENS, 10)),
-    **ONES,
-}
+NUMERALS = {**ONES, **dict(enumerate(TEENS, 10))}
+for tens, name in TENS.items():
+    NUMERALS[10 * tens] = name
+    for ones, name_of_ones in ONES.items():
+        NUMERALS[10 * tens + ones] = f"{name}-{name_of_ones}"
 ORDINALS = {n: f"{word}th" for n, word in enumerate(TEENS, 10)} | {
     12: "twelfth",
     18: "eighteenth",

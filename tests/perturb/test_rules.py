@@ -538,7 +538,8 @@ def test_errors_are_those_of_the_package(text: str, seed: int, kinds: list[str])
                 except KeyError:
                     continue
                 raise AssertionError("the package knows no such key") from None
-            if (edit := draw(typed, own)) is not None:
+            edit = draw(typed, own)
+            if edit is not None:
                 typed.change(edit)
             assert typed.text == theirs.result
     finally:
