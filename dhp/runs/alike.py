@@ -23,7 +23,7 @@ ALLOWABLE: Mapping[str, str] = {
 _OF_TEXTS = frozenset(("dataset", "n", "suite"))
 """Parts of a signature that follow from the examples: how many there are, and hashes of their texts."""
 _MOST_NAMED = 3
-"""Kinds of damage in a message."""
+"""Kinds of damage in a message. Chosen."""
 
 
 def check_allowed(allow: Collection[str]) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 from dhp.runs.reader import RunResult
 from dhp.stats.arrays import Floats
 
-_DIGITS = 9  # of a mean difference, beyond which floating point alone tells scores apart
+_DIGITS = 9
+"""Decimals of a mean difference. Beyond them floating point alone tells scores apart: 0.1 + 0.2 from 0.3."""
 
 
 @dataclass(frozen=True, slots=True)

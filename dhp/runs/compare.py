@@ -48,7 +48,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_SHOWN = 10  # judges in a `repr`
+_SHOWN = 10
+"""Judges in a `repr`. Chosen."""
 _FEWER = "dataset '%s': compared by the %d examples that all runs have"
 
 
@@ -95,9 +96,11 @@ class DatasetComparison:
         # By the first quantity, which is detection unless others alone were asked for.
         by = next(iter(self.scores), "")
         points = self.scores[by].point.tolist() if self.scores else []
-        judges = [f"{name} {point:.2f}" for name, point in zip(self.judges, points, strict=False)]
-        if len(judges) > _SHOWN:
-            judges[_SHOWN:] = [f"and {len(judges) - _SHOWN} more"]
+        judges = []
+        for name, point in list(zip(self.judges, points, strict=False))[:_SHOWN]:
+            judges.append(f"{name} {point:.2f}")
+        if len(points) > _SHOWN:
+            judges.append(f"and {len(points) - _SHOWN} more")
         return f"DatasetComparison({self.dataset}, n = {self.n}, {by}: {', '.join(judges)})"
 
     def to_json(self) -> dict[str, Any]:
@@ -236,7 +239,7 @@ def compare_rated(
     check_number("resamples", resamples, int, ge=1)
     by_dataset = dict(rated)
     alone = [dataset for dataset, entries in by_dataset.items() if len(entries) < 2]
-    if len(alone) < len(by_dataset):
+    if len(alone) < len(by_dataset):  # else none is left out, and `_judges` refuses the first
         for dataset in alone:
             del by_dataset[dataset]
             logging.getLogger("dhp").warning("dataset '%s' has one judge only and is left out", dataset)
@@ -324,7 +327,8 @@ def _compared(
     by_variant: bool,
 ) -> DatasetComparison:
     """The comparison of judges that compare, by these names; that of each variant too if `by_variant`."""
-    results, ratings = [entry.result for entry in entries], [entry.ratings for entry in entries]
+    results = [entry.result for entry in entries]
+    ratings = [entry.ratings for entry in entries]
     dataset, pairs = results[0].dataset, math.comb(len(entries), 2)
     done, total = count(1), pairs * len(quantities)
 
@@ -359,7 +363,9 @@ def _compared(
         rng = _random("variants", *digests)
         of_variants = compare_variants(scores, rng, clusters=clusters, resamples=resamples, pairs=again)
 
-    marks = [result.pass_mark.mark for result in results if marked and result.pass_mark]
+    marks = []
+    if marked:
+        marks = [result.pass_mark.mark for result in results if result.pass_mark]
     return DatasetComparison(
         dataset=dataset,
         n=n,
@@ -422,7 +428,9 @@ def _short_names(results: Sequence[Result], judges: tuple[str, ...]) -> tuple[st
     if len({*models}) == 1 and all(result.asked for result in results):
         short = protocols
     elif len({*protocols}) > 1:
-        short = [f"{model} ({protocol})" for model, protocol in zip(models, protocols, strict=True)]
+        short = []
+        for model, protocol in zip(models, protocols, strict=True):
+            short.append(f"{model} ({protocol})")
     else:
         short = models
     return tuple(short) if len({*short}) == len(short) else judges

@@ -10,7 +10,6 @@ proven: there undecided is not met.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,9 +38,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _OF_A_CHECK = 2
-"""Findings of one result and condition in the line."""
+"""Findings of one result and condition in the line. Chosen."""
 _RESULTS = 2
-"""Results in the line."""
+"""Results in the line. Chosen: with these two bounds it is read in the log of a build."""
 _WORSE: Sequence[State] = ("not met", "undecided")
 """States that decide over all conditions, the worst first."""
 
@@ -183,7 +182,9 @@ def _outcome(
     gate: Gate,
 ) -> Outcome:
     """The outcome by the worst state of any finding; the words are of the findings in that state."""
-    states = {finding.state for finding in chain.from_iterable(checks.values())}
+    states: set[str] = set()
+    for of_check in checks.values():
+        states |= {finding.state for finding in of_check}
     state: State = "met"
     for worse in _WORSE:
         if worse in states:

@@ -27,6 +27,7 @@ from dhp.runs.reader import RunResult, RunSource
 from dhp.stats.arrays import Ints, cluster_index
 
 REPEATS = 100
+"""Rounds. Chosen: the 95 % limits of a chance then lie about 10 points from it at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,8 @@ def chance_of_failing(
 
 def _drawn_anew(rated: Sequence[RunResult], repeat: int) -> Results:
     """A run of the same judges on as many texts like these."""
-    return _analyzed([(each.result, _resampled(each.ratings, repeat)) for each in rated])
+    anew = [(each.result, _resampled(each.ratings, repeat)) for each in rated]
+    return _analyzed(anew)
 
 
 def _resampled(ratings: RatingsArray, repeat: int) -> RatingsArray:
@@ -90,7 +92,9 @@ def _resampled(ratings: RatingsArray, repeat: int) -> RatingsArray:
     twice = once[rng.integers(groups, size=groups)]
     members = [np.flatnonzero(index == group) for group in twice]
     chosen = np.concatenate(members)
-    clusters = np.repeat(np.arange(groups), list(map(len, members)))
+    # A cluster that was drawn twice is two clusters.
+    sizes = [len(each) for each in members]
+    clusters = np.repeat(np.arange(groups), sizes)
 
     # A text that was drawn twice is two examples: each gets a name of its own, in the order of the rows.
     names = [f"{number:09d}" for number in range(len(chosen))]

@@ -1,4 +1,9 @@
-"""What a gate finds in a run by itself: missing scores, false alarms, detection, kinds to be noticed."""
+"""What a gate finds in a run by itself: missing scores, false alarms, detection, kinds to be noticed.
+
+Each condition is a generator of `Finding`s: those that are not met or undecided one by one, and if there is
+none the one that met it with the least to spare. `shares_at_most` is the test that a share does not pass a
+limit; conditions at the pass mark (`dhp.runs.marks`) use it too.
+"""
 
 import math
 import sys
@@ -83,14 +88,15 @@ def shares_at_most(
 def missing_scores(results: Results, most: float) -> Iterator[Finding]:
     """Each result of which some kind of text lacks more of its scores than `most` per cent."""
     for result in results:
-        over = {name: share for name, share in result.unscored.items() if _points(share) > most}
+        over = [name for name, share in result.unscored.items() if _points(share) > most]
         if not over:
             continue
-        worst = max(over, key=over.__getitem__)
+        worst = max(over, key=lambda name: result.unscored[name])
         originals = f" (originals {_points(result.unscored[ORIGINAL]):.1f} %)"
         text = "originals" if worst == ORIGINAL else f"{variant_name(worst)}{originals}"
         kinds = f", more than {most:g} % in {len(over)} of {len(result.unscored)} kinds of text"
-        words = f"scores are missing for {_points(over[worst]):.1f} % of {text}{kinds}"
+        share = _points(result.unscored[worst])
+        words = f"scores are missing for {share:.1f} % of {text}{kinds}"
         yield Finding("not met", result_name(result), words)
 
 
@@ -185,7 +191,7 @@ def _kind(row: VariantResult) -> str:
 
 
 _ERROR = 0.025
-"""Of each limit of a 95 % interval."""
+"""The error of each limit of a 95 % interval."""
 
 
 def log_p_above(share: PassShare, line: float) -> float:

@@ -105,8 +105,11 @@ def shifted_levels(shifts: Mapping[str, Sequence[LevelShift]], allowed: float) -
         for shift in each:
             state, words = _within(shift, allowed, intervals)
             states.setdefault(state, []).append((abs(shift.points or 0.0), words))
-        by_badness: tuple[State, ...] = ("not met", "undecided", "met")
-        worst = next(state for state in by_badness if state in states)
+        worst: State = "met"
+        if "not met" in states:
+            worst = "not met"
+        elif "undecided" in states:
+            worst = "undecided"
         size, words = max(states[worst])
         if worst == "met":
             held.append((size, name, words))
@@ -123,8 +126,8 @@ def _within(shift: LevelShift, allowed: float, intervals: int) -> tuple[State, s
     """Whether a level stayed within the limit, and in words."""
     if shift.points is None or shift.ci is None:
         return "not met", f"shift of {shift.metric} is undefined, fewer than two examples have scores"
-    # Float noise beside a limit decides nothing.
-    value, low, high = (round(each, 9) for each in (shift.points, *shift.ci))
+    # Noise of floating point beside a limit decides nothing: 0.30000000000000004 is within 0.3.
+    value, low, high = round(shift.points, 9), round(shift.ci[0], 9), round(shift.ci[1], 9)
     words = f"level of {_shift(shift)}"
     if low > allowed or high < -allowed:
         return "not met", f"{words}, more than {allowed:g}"

@@ -21,7 +21,8 @@ from dhp.stats.swap import NonInferiority, noninferiority
 from dhp.stats.swap_detection import detection_pairs
 
 _ALPHA = 0.05
-_DEVIATE = 1.6448536269514722  # of a one-sided test at 0.05
+_DEVIATE = 1.6448536269514722
+"""Normal deviate of a one-sided test at 0.05."""
 
 
 def losses(rated: Sequence[tuple[RunResult, RunResult]], against: str, allowed: float) -> Iterator[Finding]:
@@ -31,15 +32,19 @@ def losses(rated: Sequence[tuple[RunResult, RunResult]], against: str, allowed: 
         of_result, test = _tested(new, old, allowed / 100)
         names.append(of_result)
         tests.append(test)
+    # Holm over the figures of all results: they lie behind each other in one array.
     p_alone = np.concatenate([test.p_inferior for test in tests])
     adjusted = np.exp(holm(np.log(p_alone))).tolist()
 
+    begin = 0
     for (new, _), of_result, test in zip(rated, names, tests, strict=True):
-        p_values, adjusted = adjusted[: len(of_result)], adjusted[len(of_result) :]
+        end = begin + len(of_result)
+        p_values = adjusted[begin:end]
+        begin = end
         judge, overall, error = result_name(new.result), float(test.difference[0]), float(test.error[0])
 
         # All kinds together first; then the largest loss, as a line of the gate has room for few.
-        (whole, *kinds) = zip(test.difference.tolist(), of_result, p_values, strict=True)
+        whole, *kinds = zip(test.difference.tolist(), of_result, p_values, strict=True)
         for apart, name, p in (whole, *sorted(kinds)):
             if p <= _ALPHA:
                 fell = f"{name} fell by {-100 * apart:.1f} points, more than {allowed:g} (p = {p:.2g})"
@@ -68,5 +73,5 @@ def _tested(new: RunResult, old: RunResult, margin: float) -> tuple[list[str], N
     rng = np.random.default_rng(int.from_bytes(key))
     mine, theirs = in_common(scores)
     drops = [mine.differences, theirs.differences]
-    both = next(detection_pairs(drops, list(levels.values()), clusters))
+    (both,) = detection_pairs(drops, list(levels.values()), clusters)  # two judges are one pair
     return ["detection", *map(variant_name, levels)], noninferiority(*both, margin, rng, clusters)

@@ -41,8 +41,8 @@ def passing_a_person(results: Results, most: float, share: float) -> Iterator[Fi
         # By per cent, as users give them; rounded, as 100 times a share is not exact.
         rows = {round(100 * row.share, 6): row for row in result.asking.of_passing}
         if share not in rows:
-            allowed = ", ".join(f"{each:g}" for each in rows if each)
-            raise InputError(f"`ask` {share:g}: was not analysed; allowed: {allowed}")
+            allowed = [f"{each:g}" for each in rows if each]  # 0: nobody reads
+            raise InputError(f"`ask` {share:g}: was not analysed; allowed: {', '.join(allowed)}")
         row = rows[share]
         words = (
             f"at the mark of {mark.mark} damaged texts pass, though a person reads {share:g} % of the texts: "

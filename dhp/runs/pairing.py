@@ -23,12 +23,14 @@ def paired_results(run: Run, earlier: Run, allow: Collection[str]) -> list[tuple
         for other in others:
             if same_judge(one.result, other.result, models=models, versions=versions, allow=allow):
                 same_judges.append(other)
-        return sorted(same_judges, key=lambda r: r.result.protocol != one.result.protocol)
+        # False sorts before True.
+        return sorted(same_judges, key=lambda other: other.result.protocol != one.result.protocol)
 
     pairs = []
     for new in run.rated:
         result = new.result
-        candidates = [r for r in same(new, earlier.rated) if r.result.dataset == result.dataset]
+        same_judge_before = same(new, earlier.rated)
+        candidates = [each for each in same_judge_before if each.result.dataset == result.dataset]
         if not candidates:
             model = f" by model '{result.model}'" if models else ""
             raise InputError(
@@ -42,7 +44,7 @@ def paired_results(run: Run, earlier: Run, allow: Collection[str]) -> list[tuple
     for old in earlier.rated:
         # A judge of the earlier run that the new one lacks altogether was exchanged for any of the new ones.
         mine = same(old, run.rated) or run.rated
-        if old.result.dataset not in [r.result.dataset for r in mine]:
+        if old.result.dataset not in [each.result.dataset for each in mine]:
             raise InputError(
                 f"{run.name}: lacks dataset '{old.result.dataset}', on which {earlier.name} has a result; "
                 "allowed: a run of all datasets of the earlier one"

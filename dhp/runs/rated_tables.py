@@ -52,7 +52,8 @@ def recorded_results(frame: "pd.DataFrame") -> dict[str, list[RunResult]]:
 
     for dataset, part in frame.groupby("dataset", sort=False):
         rated = [set(ratings["example"]) for _, ratings in part.groupby(_JUDGE, sort=False)]
-        common, every = set.intersection(*rated), set.union(*rated)
+        common = set.intersection(*rated)
+        every = set.union(*rated)
         if not common:
             raise InputError(f"dataset '{dataset}': no example was rated by all judges; must be one or more")
         if len(common) < len(every):

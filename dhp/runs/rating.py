@@ -1,4 +1,9 @@
-"""Rating of one dataset by one judge."""
+"""Rating of one dataset by one judge.
+
+`rate_dataset` gives the judge the texts of whole examples, as many at a time as are to be in memory. A
+`_Session` takes the ratings as they come, shows how far they are, and makes a table of each lot. `watch` may
+ask at any time for a table of what has come so far, for the page of a run that has not ended.
+"""
 
 import json
 import math
@@ -25,6 +30,7 @@ if TYPE_CHECKING:
 
 _example = attrgetter("example")
 _SECONDS_BETWEEN_SHOWS = 0.2
+"""Chosen, so that judges that rate at once are not held up by what is shown."""
 Whole = Callable[[], "pd.DataFrame | None"]
 """Gives the ratings so far, of the examples whose ratings have all come; None if there is none."""
 
@@ -148,6 +154,7 @@ class _Session:
             if any(name in each for each in stated):
                 columns[name] = pd.Series([each.get(name, math.nan) for each in stated])
 
+        # A file holds lists of numbers as text; without a type a column of None would be one of numbers.
         probabilities = [_as_json(rating.probabilities) for rating in rows]
         columns["probabilities"] = pd.Series(probabilities, dtype=object)
         levels = {text.variant: text.level for text in texts}

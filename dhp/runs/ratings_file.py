@@ -23,9 +23,10 @@ from dhp.core.writing import (
 if TYPE_CHECKING:
     import pandas as pd
 
-_PART = re.compile(r"part-\d+\.parquet")  # part-00000.parquet
+_PART = re.compile(r"part-\d+\.parquet")
+"""`part-00000.parquet`"""
 PART_ROWS = 1_000_000
-"""The most rows of a file, about; more go into a folder of parts."""
+"""The most rows of a file, about; more go into a folder of parts. Chosen."""
 _NUMBERS = {
     "sample": "int64",
     "score": "float64",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 RESULTS, RATINGS, EXAMPLES = "results.json", "ratings.parquet", "examples.jsonl"
 _NEAR = 3
-"""Runs beside a folder that holds none, which a message names."""
+"""Runs beside a folder that holds none, which a message names. Chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,9 @@ class Run:
             raise InputError(
                 f"{self.name}: without ratings; allowed: results of dhp.run or dhp.analyze, run folders"
             )
-        known = {(g.model, g.protocol, g.dataset): g for g in rated or ratings_of_file(path)}
+        known: dict[tuple[str, str, str], RatingsArray] = {}
+        for each in rated or ratings_of_file(path):
+            known[each.model, each.protocol, each.dataset] = each
         entries = []
         for result in self.results:
             ratings = known.get((result.model, result.protocol, result.dataset))
@@ -127,10 +129,10 @@ class Run:
     def pairs(self, most: int | None = None) -> Iterator[dict[str, Any]]:
         """`perturbed` with the originals as `before`; of the first `most` examples of each dataset."""
         before: dict[str, dict[str, str]] = {}  # dataset -> example -> text
-        for e in self.examples:
-            originals = before.setdefault(e["dataset"], {})
+        for example in self.examples:
+            originals = before.setdefault(example["dataset"], {})
             if most is None or len(originals) < most:
-                originals[e["id"]] = e["output"]
+                originals[example["id"]] = example["output"]
         for row in self.perturbed:
             originals = before[row["dataset"]]
             if row["example"] in originals:
@@ -186,6 +188,7 @@ def _near(folder: Path) -> str:
     if not beside:
         return ""
     names = [results.parent.name for results in beside]
+    # The cutoff is chosen.
     near = get_close_matches(folder.name, names, n=_NEAR, cutoff=0.5) or names[:_NEAR]
     places = [str(folder.parent / name) for name in near]
     return f"; there is {', '.join(places)}"

@@ -130,6 +130,7 @@ class RunFolder:
         written = self._written(manifest)
         if self.is_finished:
             parts = {name: value for name, value in written.items() if name in known}
+            # The room for answers is known once there are texts: `claim` compares it, too.
             self._check_same(_without_max_tokens(parts), _without_max_tokens(hidden_value(known)))
 
     def claim(self, identity: Mapping[str, object], usage: Mapping[str, Mapping[str, int]]) -> None:
@@ -266,11 +267,11 @@ def _folder_name(identity: Mapping[str, Any]) -> str:
         prompts.append(protocol_name(judge["protocol"]))
     models, prompts = list(dict.fromkeys(models)), list(dict.fromkeys(prompts))
 
-    several_sets = "mini" if datasets[0].startswith("mini/") else "several"
-    names = [
-        datasets[0] if len(datasets) == 1 else several_sets,
-        models[0] if len(models) == 1 else f"{len(models)} models",
-    ]
+    if len(datasets) == 1:
+        names = [datasets[0]]
+    else:
+        names = ["mini" if datasets[0].startswith("mini/") else "several"]
+    names.append(models[0] if len(models) == 1 else f"{len(models)} models")
     if prompts != ["none"]:
         names.append(prompts[0] if len(prompts) == 1 else f"{len(prompts)} prompts")
     names.append(text_hash(json.dumps(identity, sort_keys=True))[:8])
@@ -278,6 +279,7 @@ def _folder_name(identity: Mapping[str, Any]) -> str:
 
 
 def _readable(name: str) -> str:
+    """A part of the name of a folder: `openai/gpt-4o` becomes `openai_gpt_4o`, at most 40 characters."""
     return re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")[:40]
 
 
