@@ -363,9 +363,6 @@ def _compared(
         rng = _random("variants", *digests)
         of_variants = compare_variants(scores, rng, clusters=clusters, resamples=resamples, pairs=again)
 
-    marks = []
-    if marked:
-        marks = [result.pass_mark.mark for result in results if result.pass_mark]
     return DatasetComparison(
         dataset=dataset,
         n=n,
@@ -377,9 +374,14 @@ def _compared(
         d_min=tuple(result.d_min for result in results),
         scores=comparisons | marked,
         styles=shared_styles(ratings, variants),
-        marks=tuple(marks),
+        marks=_marks(results) if marked else (),
         by_variant=tuple(of_variants),
     )
+
+
+def _marks(results: Sequence[Result]) -> tuple[str, ...]:
+    """The pass marks as users write them."""
+    return tuple(result.pass_mark.mark for result in results if result.pass_mark)
 
 
 def _false_alarms(result: Result) -> tuple[str, ...]:

@@ -46,7 +46,8 @@ if TYPE_CHECKING:
 
 SCHEMA = "dhp.agreement/2"
 
-_SHOWN = 10  # judges in a `repr`
+_SHOWN = 10
+"""Judges in a `repr`. Chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +232,9 @@ def correlate(
             metrics = dict.fromkeys(people, only)
         shared = shared_metrics(name, metrics, people)
         each = []
-        for metric in [metric for metric in people if metric in shared]:  # in the order of people
+        for metric in people:
+            if metric not in shared:
+                continue
             scores = metrics[metric]
             items = shared_items(people[metric], scores, name, f"has human scores of '{metric}'")
             truth, samples = mean_over(people[metric].at(*items)), scores.at(*items)
@@ -239,12 +242,7 @@ def correlate(
             each.append(_metric(metric, truth, samples, levels, coefficients, resamples, seed))
         agreements.append(JudgeAgreement(name, tuple(each), _means(each)))
 
-    # Two judges are compared by the metrics that both have.
-    pairs = []
-    for a, b in combinations(rated, 2):
-        shared = [each for each in people if (a, each) in aligned and (b, each) in aligned]
-        pairs += [_pair(a, b, metric, aligned, resamples, seed) for metric in shared]
-
+    pairs = _pairs(list(rated), list(people), aligned, resamples, seed)
     raters = {metric: rater_agreement(scores.samples) for metric, scores in people.items()}
     return Agreement(tuple(agreements), tuple(pairs), raters)
 
@@ -291,6 +289,22 @@ def _means(metrics: Sequence[MetricAgreement]) -> dict[str, float | None]:
     return means
 
 
+def _pairs(
+    judges: Sequence[str],
+    metrics: Sequence[str],
+    aligned: Mapping[tuple[str, str], tuple[Scores, Scores]],
+    resamples: int,
+    seed: int,
+) -> list[JudgePair]:
+    """Every two judges by each of the metrics that both have."""
+    pairs = []
+    for first, second in combinations(judges, 2):
+        for metric in metrics:
+            if (first, metric) in aligned and (second, metric) in aligned:
+                pairs.append(_pair(first, second, metric, aligned, resamples, seed))
+    return pairs
+
+
 def _pair(
     first: str,
     second: str,
@@ -299,16 +313,18 @@ def _pair(
     resamples: int,
     seed: int,
 ) -> JudgePair:
-    people, a = aligned[first, metric]
-    b = aligned[second, metric][1]
-    truth, one, other = (mean_over(s.at(people.sources, people.systems)) for s in (people, a, b))
+    people, of_first = aligned[first, metric]
+    _, of_second = aligned[second, metric]
+    truth = mean_over(people.at(people.sources, people.systems))
+    one = mean_over(of_first.at(people.sources, people.systems))
+    other = mean_over(of_second.at(people.sources, people.systems))
 
     # All three must have scored an item, so that both correlations are of the same items.
     defined = ~(np.isnan(truth) | np.isnan(one) | np.isnan(other))
     n = int(defined.sum())
     test = None
     # Williams' t has n - 3 degrees of freedom; constant scores have no correlation.
-    if n > 3 and all(np.ptp(v[defined]) > 0 for v in (truth, one, other)):
+    if n > 3 and all(np.ptp(scores[defined]) > 0 for scores in (truth, one, other)):
         r = np.corrcoef([truth[defined], one[defined], other[defined]])
         test = williams(float(r[0, 1]), float(r[0, 2]), float(r[1, 2]), n)
     swap = swap_test(truth, one, other, resamples=resamples, seed=seed) if resamples else None

@@ -75,6 +75,7 @@ def agreement_table(agreement: Agreement) -> Table[Mapping[str, object]]:
     return Table(title, columns, frame.dropna(how="all", subset=figures).to_dict("records"))
 
 
+# How figures of tables are written; a dash for one that is undefined.
 def _signed(value: float | None) -> str:
     return "–" if value is None else f"{value:+.3f}"
 
@@ -209,7 +210,7 @@ _WITH_MARK = (
 
 
 def _check_resamples(resamples: int) -> None:
-    # Of fewer the limits of 95 % would be the lowest and the highest one.
+    # Of fewer the limits of 95 % would be the lowest and the highest one: a fortieth lies beyond each.
     if resamples < 0 or 0 < resamples < 20:
         raise InputError(f"--resamples {resamples}: must be 0 or at least 20")
 

@@ -156,7 +156,10 @@ def prediction_powered_mean(
     `human` and `judged`, shape (n,), are scores of the texts that humans scored, `judged_only`, shape (N,),
     the judge's scores of the others; both are of two texts at least.
     """
-    y, f, rest = (np.asarray(v, dtype=float) for v in (human, judged, judged_only))
+    # The names of the paper: y is what people say, f what the judge says of the same texts.
+    y = np.asarray(human, dtype=float)
+    f = np.asarray(judged, dtype=float)
+    rest = np.asarray(judged_only, dtype=float)
     n, more = len(y), len(rest)
 
     variance = np.concatenate([f, rest]).var(ddof=1)
@@ -180,23 +183,36 @@ def misclassification_corrected_share(
     of how many (originals or harmless edits of an audit), `specificity` how many bad ones for bad (degraded
     texts that it noticed). Value and interval are within [0, 1]; None for a judge no better than chance.
     """
-    counted = ((passed, total), sensitivity, specificity)  # each as hits, of how many
-    p, se, sp = (k / n for k, n in counted)
+    p = passed / total
+    se = sensitivity[0] / sensitivity[1]
+    sp = specificity[0] / specificity[1]
     youden = se + sp - 1
     if youden <= 0:  # bad texts pass as often as good ones: the share that passes says nothing
         return None
     value = (p + sp - 1) / youden
 
-    spread = []
-    for k, n in counted:
-        # Agresti and Coull's shrinkage keeps variances of shares of 0 and 1 away from 0.
-        share = (k + 2) / (n + 4)
-        spread.append(share * (1 - share) / (n + 4))
-    # The delta method: the derivatives of the value by the three shares.
-    variance = (spread[0] + value**2 * spread[1] + (1 - value) ** 2 * spread[2]) / youden**2
+    # The delta method: over Youden's index the derivatives of the value by the three shares are 1, value and
+    # 1 - value, but for signs.
+    of_passed, of_good, of_bad = _variance(passed, total), _variance(*sensitivity), _variance(*specificity)
+    variance = (of_passed + value**2 * of_good + (1 - value) ** 2 * of_bad) / youden**2
     half = Z * variance**0.5
-    low, high, kept = (min(1.0, max(0.0, v)) for v in (value - half, value + half, value))
-    return CorrectedMean(kept, (low, high), "the judge errs on these texts as often as on those of the audit")
+    limits = (_as_share(value - half), _as_share(value + half))
+    assumes = "the judge errs on these texts as often as on those of the audit"
+    return CorrectedMean(_as_share(value), limits, assumes)
+
+
+def _variance(hits: float, of: float) -> float:
+    """The variance of a share.
+
+    Agresti and Coull's shrinkage, two hits and two others more, keeps that of a share of 0 or 1 away from 0.
+    """
+    share = (hits + 2) / (of + 4)
+    return share * (1 - share) / (of + 4)
+
+
+def _as_share(value: float) -> float:
+    """The value, within [0, 1]."""
+    return min(1.0, max(0.0, value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,9 +289,10 @@ def corrected_shares(
         known = errors.get(name, {})
         shared = [metric for metric in metrics if metric in known]
         if not shared:
-            reasons = "; ".join(f"{judge}: {', '.join(each)}" for judge, each in errors.items())
+            in_run = [f"{judge}: {', '.join(of_judge)}" for judge, of_judge in errors.items()]
             raise InputError(
-                f"audit: no error rates of judge '{name}' by {', '.join(metrics)}; the run has {reasons}"
+                f"audit: no error rates of judge '{name}' by {', '.join(metrics)}; "
+                f"the run has {'; '.join(in_run)}"
             )
         for metric in shared:
             rates = known[metric]
@@ -355,8 +372,13 @@ def corrected_printout(
     for (judge, metric), rate in flips.items():
         parts.append(f"  note: {flip_words(judge, metric, rate)}")
         rows.append({"judge": judge, "metric": metric, **asdict(rate)})
-    content = {"means": [asdict(m) for m in means], "shares": [asdict(s) for s in shares], "flips": rows}
-    return Printout(parts, {"schema": SCHEMA, **content})
+    content = {
+        "schema": SCHEMA,
+        "means": [asdict(each) for each in means],
+        "shares": [asdict(each) for each in shares],
+        "flips": rows,
+    }
+    return Printout(parts, content)
 
 
 _CORRECTED = Column["CorrectedMean | None"](
@@ -404,6 +426,6 @@ def _share_parts(shares: list[SystemShare], passes: float) -> Iterator[Part]:
 
 
 def _note(how: str, means: list[CorrectedMean | None]) -> Iterator[Part]:
-    assumes = next((each.assumes for each in means if each), "")
-    if assumes:
-        yield f"  note: {how}; it assumes that {assumes}"
+    corrected = [each for each in means if each is not None]
+    if corrected:  # all by one way assume the same
+        yield f"  note: {how}; it assumes that {corrected[0].assumes}"

@@ -23,8 +23,9 @@ Coefficient = Literal["pearson", "spearman", "kendall", "kendall-c"]
 COEFFICIENTS: tuple[Coefficient, ...] = get_args(Coefficient)
 """Kendall is tau-b; `kendall-c` is Stuart's tau-c."""
 RESAMPLES = 1000
-"""Resamples of the sources, for intervals and tests."""
+"""Resamples of the sources, for intervals and tests. Chosen."""
 _CONFIDENCE = 0.95
+"""Of the intervals."""
 FEWEST = 3
 """Points below which there is no correlation to speak of: over two it is always 1 or -1."""
 
@@ -97,7 +98,8 @@ def row_correlations(x: Floats, y: Floats, coefficient: Coefficient) -> Floats:
     """
     a, b = _differences(x, coefficient), _differences(y, coefficient)
     # Sums over every two points of a row: what the cosine is made of.
-    cross, aa, bb = (product.sum(axis=(-2, -1)) for product in (a * b, a * a, b * b))
+    pairs = (-2, -1)
+    cross, aa, bb = (a * b).sum(axis=pairs), (a * a).sum(axis=pairs), (b * b).sum(axis=pairs)
     n = (~np.isnan(x)).sum(axis=-1)
     if coefficient == "kendall-c":
         value = _tau_c(cross, n, np.minimum(_distinct(x), _distinct(y)))
@@ -120,6 +122,7 @@ def _differences(x: Floats, coefficient: Coefficient) -> Floats:
 
 
 def _cosine(cross: Floats, aa: Floats, bb: Floats) -> Floats:
+    """The cosine from the sums of products and of squares; NaN for a side that does not vary."""
     varied = (aa > 0) & (bb > 0)
     # The inner `where` keeps the division quiet in rows whose result is not taken.
     return np.where(varied, np.clip(cross / np.sqrt(np.where(varied, aa * bb, 1)), -1, 1), np.nan)
@@ -180,11 +183,17 @@ def _pooled(x: Floats, y: Floats, coefficient: Coefficient, weights: Floats) -> 
     np.add.at(of_source, (source, which.ravel()), 1)
     if coefficient == "spearman":  # ranks change with each resample
         return _weighted_spearman(points[:, 0], points[:, 1], weights @ of_source), n, 0
-    a_apart, b_apart = (_differences(side, coefficient) for side in points.T)
-    # Sums over the points of every two sources, so that a resample is a quadratic form.
-    products = (a_apart * b_apart, a_apart * a_apart, b_apart * b_apart)
-    forms = [of_source @ product @ of_source.T for product in products]
-    cross, aa, bb = (((weights @ form) * weights).sum(axis=1) for form in forms)
+
+    def sums(product: Floats) -> Floats:
+        """A product of differences, summed over every two items of each resample."""
+        # First over the points of every two sources, so that a resample is a quadratic form of its weights.
+        of_two_sources = of_source @ product @ of_source.T
+        total: Floats = ((weights @ of_two_sources) * weights).sum(axis=1)
+        return total
+
+    a_apart = _differences(points[:, 0], coefficient)
+    b_apart = _differences(points[:, 1], coefficient)
+    cross, aa, bb = sums(a_apart * b_apart), sums(a_apart * a_apart), sums(b_apart * b_apart)
     if coefficient == "kendall-c":
         fewest = np.full(len(weights), float(min(len(set(a)), len(set(b)))))
         return _tau_c(cross, weights @ of_source.sum(axis=1), fewest), n, 0
@@ -193,11 +202,19 @@ def _pooled(x: Floats, y: Floats, coefficient: Coefficient, weights: Floats) -> 
 
 def _weighted_spearman(a: Floats, b: Floats, weights: Floats) -> Floats:
     """By the ranks that the points have if each counts as often as a row of weights says."""
-    half = weights.sum(axis=1, keepdims=True) / 2  # the mean rank
-    a_rank, b_rank = (weights @ ((v[:, None] < v) + 0.5 * (v[:, None] == v)) - half for v in (a, b))
-    products = (a_rank * b_rank, a_rank**2, b_rank**2)
-    cross, aa, bb = ((weights * product).sum(axis=1) for product in products)
+    a_rank, b_rank = _weighted_ranks(a, weights), _weighted_ranks(b, weights)
+    cross = (weights * (a_rank * b_rank)).sum(axis=1)
+    aa = (weights * a_rank**2).sum(axis=1)
+    bb = (weights * b_rank**2).sum(axis=1)
     return _cosine(cross, aa, bb)
+
+
+def _weighted_ranks(values: Floats, weights: Floats) -> Floats:
+    """Ranks less their mean, a row for each row of weights: the weight below a value and half of the tied."""
+    mean_rank = weights.sum(axis=1, keepdims=True) / 2
+    below, tied = values[:, None] < values, values[:, None] == values
+    ranks: Floats = weights @ (below + 0.5 * tied) - mean_rank
+    return ranks
 
 
 _AT: dict[Level, Callable[[Floats, Floats, Coefficient, Floats], tuple[Floats, int, int]]] = {

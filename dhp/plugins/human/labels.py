@@ -323,13 +323,23 @@ def label_printout(ratings: "pd.DataFrame", human: "pd.DataFrame", passes: float
         if each.flips is not None:
             parts.append(f"  note: {flip_words(each.judge, each.metric, each.flips)}")
     # How many texts are left out is much the same for all judges, so it is said once a metric.
-    for metric in dict.fromkeys(each.metric for each in agreements):
-        left_out = [each.left_out for each in agreements if each.metric == metric]
+    for metric, judges in _by_metric(agreements).items():
+        left_out = [each.left_out for each in judges]
         if max(left_out):
             number = lowest_to_highest(left_out)
             parts.append(f"  note: {metric}: labelled texts without a verdict, or split in halves: {number}")
-    rows = [{**asdict(each), "verdict": each.verdict} for each in agreements]
+    rows = []
+    for each in agreements:
+        rows.append({**asdict(each), "verdict": each.verdict})
     return Printout(parts, {"schema": SCHEMA, "agreement": rows})
+
+
+def _by_metric(agreements: Sequence[LabelAgreement]) -> dict[str, list[LabelAgreement]]:
+    """Metric -> its judges."""
+    by_metric: dict[str, list[LabelAgreement]] = {}
+    for each in agreements:
+        by_metric.setdefault(each.metric, []).append(each)
+    return by_metric
 
 
 def lowest_to_highest(numbers: Sequence[int]) -> str:
@@ -377,8 +387,7 @@ _COLUMNS: tuple[Column[LabelAgreement], ...] = (
 def label_table(agreements: list[LabelAgreement]) -> Table[LabelAgreement]:
     """A row a judge and metric; after those of each metric a judge that always says the same."""
     rows = []
-    for metric in dict.fromkeys(each.metric for each in agreements):
-        judges = [each for each in agreements if each.metric == metric]
+    for judges in _by_metric(agreements).values():
         # Judges may have scored other texts each: the row below them is about the most.
         rows += [*judges, _always_the_same(max(judges, key=lambda each: each.n))]
     return Table("pass / fail labels of people: Cohen's kappa and both rates, 95 %", _COLUMNS, rows)

@@ -25,7 +25,7 @@ def pair_accuracy(human: Floats, judge: Floats) -> PairAccuracy | None:
     Shape (sources, systems), NaN if an item is not scored; None if no two systems of a source are.
     """
     i, j = np.triu_indices(human.shape[1], 1)
-    h, m = (v[:, i] - v[:, j] for v in (human, judge))
+    h, m = human[:, i] - human[:, j], judge[:, i] - judge[:, j]
     both = ~(np.isnan(h) | np.isnan(m))
     h, m = h[both], m[both]
     if not len(h):

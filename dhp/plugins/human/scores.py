@@ -1,4 +1,9 @@
-"""Scores of systems' outputs by judges or humans, and the agreement of human raters."""
+"""Scores of systems' outputs by judges or humans, and the agreement of human raters.
+
+`read_scores` checks a table. `scores_by_judge` and `human_scores` make of it for each metric an array of
+samples or raters x sources x systems (`Scores`). `shared_items` says which sources and systems two of them
+have in common, and `Scores.at` brings both into that order.
+"""
 
 import math
 from collections.abc import Collection, Iterable, Sequence
@@ -79,7 +84,8 @@ def read_scores(source: "str | Path | pd.DataFrame", role: str = "ratings") -> "
             raise InputError(f"{place}: column '{column}' is missing; {suggest(column, frame.columns)}")
     lacking = {name: value for name, value in _ALONE.items() if name not in frame}
     frame = frame.assign(**lacking)
-    frame = frame[[c for c in ("source", *_ALONE, "score", *OPTIONAL) if c in frame]]
+    ours = ("source", *_ALONE, "score", *OPTIONAL)
+    frame = frame[[column for column in ours if column in frame]]
     empty = frame["score"].map(is_blank).astype(bool)
     score = numbers_of(frame["score"].mask(empty))
     wrong = score.isna() & ~empty
@@ -90,16 +96,19 @@ def read_scores(source: "str | Path | pd.DataFrame", role: str = "ratings") -> "
         hint = number_hint(value)
         raise InputError(f"{place}: row {row + 1}: score '{value}'; must be a number or nothing{hint}")
     # Names may be numbers in one file and texts in another: `1` is to meet `"1"`.
-    texts = [c for c in frame if c not in ("score", "sample")]
+    texts = [column for column in frame if column not in ("score", "sample")]
     frame = frame.astype(dict.fromkeys(texts, str)).assign(score=score.astype(float))
-    keys = [c for c in frame if c not in ("score", "status")]
+    keys = [column for column in frame if column not in ("score", "status")]
     twice = frame.duplicated(keys)
     if twice.any():
-        row = int(twice.to_numpy().argmax())
-        item = ", ".join(f"{key} '{frame[key].iloc[row]}'" for key in keys if key not in lacking)
+        row = int(twice.to_numpy().argmax())  # the first one
+        item = []
+        for key in keys:
+            if key not in lacking:
+                item.append(f"{key} '{frame[key].iloc[row]}'")
         further = [name for name in ("system", "sample", "rater") if name not in keys or name in lacking]
         hint = f"; a column {' or '.join(further)} may tell them apart" if further else ""
-        raise InputError(f"{place}: row {row + 1}: duplicate row of {item}{hint}")
+        raise InputError(f"{place}: row {row + 1}: duplicate row of {', '.join(item)}{hint}")
     return frame
 
 
@@ -108,7 +117,7 @@ def scores_by_metric(frame: "pd.DataFrame") -> dict[str, Scores]:
     import pandas as pd
 
     by_metric = {}
-    axes = [c for c in ("sample", "rater") if c in frame]
+    axes = [column for column in ("sample", "rater") if column in frame]
     for metric, part in frame.groupby("metric", sort=False):
         source, sources = pd.factorize(part["source"])
         system, systems = pd.factorize(part["system"])
@@ -122,18 +131,19 @@ def scores_by_metric(frame: "pd.DataFrame") -> dict[str, Scores]:
 
 def judges(frame: "pd.DataFrame") -> dict[str, "pd.DataFrame"]:
     """Name of a judge (its model, and its protocol if there are several) -> its ratings."""
-    keys = [c for c in ("model", "protocol") if c in frame]
+    keys = [column for column in ("model", "protocol") if column in frame]
     if not keys:
         return {"judge": frame}
-    named = frame[keys[0]]
+    names = frame[keys[0]]
     if len(keys) > 1 and frame["protocol"].nunique() > 1:
-        named = frame["model"] + " (" + frame["protocol"] + ")"
-    return {str(name): part for name, part in frame.groupby(named, sort=False)}
+        names = frame["model"] + " (" + frame["protocol"] + ")"
+    return {str(name): part for name, part in frame.groupby(names, sort=False)}
 
 
 def scores_by_judge(table: "str | Path | pd.DataFrame") -> dict[str, dict[str, Scores]]:
     """Judge -> metric -> scores, of a file or table of ratings; raises `InputError` for a broken one."""
-    return {name: scores_by_metric(part) for name, part in judges(read_scores(table)).items()}
+    by_judge = judges(read_scores(table))
+    return {name: scores_by_metric(part) for name, part in by_judge.items()}
 
 
 def human_scores(table: "str | Path | pd.DataFrame") -> dict[str, Scores]:

@@ -86,7 +86,8 @@ def self_preference(
             if np.ptp(h) > 0 and np.ptp(j) > 0:  # equal scores cannot be standardised
                 gap = (j - j.mean()) / j.std() - (h - h.mean()) / h.std()
                 value, ci = _difference(gap, mine, sources, resamples, seed)
-                named = tuple(system for system in dict.fromkeys(systems) if part in system.lower())
+                different = dict.fromkeys(systems)
+                named = tuple(system for system in different if part in system.lower())
                 of_family_texts, others = int(mine.sum()), int((~mine).sum())
                 preferences.append(SelfPreference(name, metric, named, of_family_texts, others, value, ci))
     return preferences

@@ -82,8 +82,9 @@ def _chosen(fields: Mapping[str, str], tables: "Mapping[str, pd.DataFrame]") -> 
         known += map(str, table.columns)
     columns: dict[str, list[str]] = {}
     for ours, theirs in fields.items():
-        several = ours in ("score", "human") and theirs not in known  # a column's name may hold a comma
-        columns[ours] = [part.strip() for part in theirs.split(",")] if several else [theirs]
+        columns[ours] = [theirs]
+        if ours in ("score", "human") and theirs not in known:  # a column's name may hold a comma itself
+            columns[ours] = [part.strip() for part in theirs.split(",")]
         for column in columns[ours]:
             if column not in known:
                 place = ", ".join(tables)
@@ -106,7 +107,10 @@ def _renamed(table: "pd.DataFrame", columns: Mapping[str, Sequence[str]]) -> "pd
         if spelt and ours not in columns and ours not in table:
             names[spelt[0]] = ours
     # A column that has our name, while the user names another one for it, gives way.
-    replaced = [ours for column, ours in names.items() if ours in table and ours != column]
+    replaced = []
+    for column, ours in names.items():
+        if ours in table and ours != column:
+            replaced.append(ours)
     return table.drop(columns=replaced).rename(columns=names)
 
 

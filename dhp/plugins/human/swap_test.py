@@ -36,7 +36,8 @@ def swap_test(
     n = int(defined.sum())
     if n < FEWEST:
         return None
-    h, one, other = (_standardised(v[defined]) for v in (human, first, second))
+    h = _standardised(human[defined])
+    one, other = _standardised(first[defined]), _standardised(second[defined])
     if h is None or one is None or other is None:
         return None
     # Swapped, the judges are middle + coin * half and middle - coin * half: their means, squares and products
@@ -60,7 +61,10 @@ def _coins(resamples: int, n: int, seed: int) -> Floats:
     return 2.0 * coins.astype(np.float64) - 1.0
 
 
-def _standardised(v: Floats) -> Floats | None:
-    deviation = v.std()
-    centred: Floats = v - v.mean()
-    return centred / deviation if deviation > 1e-7 * np.abs(v).max(initial=0.0) else None
+def _standardised(scores: Floats) -> Floats | None:
+    """Scores less their mean, over their standard deviation; None if they are equal but for rounding."""
+    deviation = scores.std()
+    if deviation <= 1e-7 * np.abs(scores).max(initial=0.0):
+        return None
+    standardised: Floats = (scores - scores.mean()) / deviation
+    return standardised
