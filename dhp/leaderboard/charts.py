@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dhp.analysis.results import Interval
 from dhp.core.shown import printable
-from dhp.leaderboard.entries import Entry, score
+from dhp.leaderboard.entries import Entry
 from dhp.leaderboard.rows import shown_cost
 from dhp.leaderboard.tables import Table
 from dhp.report.charts import COLOURS, drawn
@@ -77,7 +77,7 @@ def _families(table: Table) -> dict[str, list[_Point]]:
     protocols = {result.protocol for result in table.results}
     families: dict[str, list[_Point]] = {}
     for entry in table.entries:
-        detection, ends = score(entry.result, "detection")
+        detection, ends = entry.detection, entry.detection_ends
         if not entry.family or not entry.size or detection is None:
             continue
         name = entry.family
@@ -95,16 +95,14 @@ def costs(table: Table) -> "Markup | None":
     """Detection by cost, a point for each judge with a known cost; None for fewer than two."""
 
     def by_cost(entry: Entry) -> tuple[float, float, str]:
-        detection, _ = score(entry.result, "detection")
-        return entry.cost or 0.0, detection or 0.0, table.names[entry.judge]
+        return entry.cost or 0.0, entry.detection or 0.0, table.names[entry.judge]
 
     lines: dict[str, list[_Point]] = {}
     for entry in sorted(table.entries, key=by_cost):
-        detection, ends = score(entry.result, "detection")
-        if entry.cost is not None and detection is not None:
+        if entry.cost is not None and entry.detection is not None:
             name = printable(table.names[entry.judge])
-            words = f"{name} {shown_cost(entry.cost)}, {detection:.0%}"
-            lines[name] = [_Point(entry.cost, detection, ends, words)]
+            words = f"{name} {shown_cost(entry.cost)}, {entry.detection:.0%}"
+            lines[name] = [_Point(entry.cost, entry.detection, entry.detection_ends, words)]
     if len(lines) < 2:
         return None
     points = [of_judge[0] for of_judge in lines.values()]

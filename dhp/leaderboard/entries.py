@@ -59,6 +59,16 @@ class Entry:
         return self.result.model, self.result.protocol
 
     @property
+    def detection(self) -> float | None:
+        """Detection, the average over levels, by which judges are ranked; None if it is undefined."""
+        return self.result.detection.avg
+
+    @property
+    def detection_ends(self) -> Interval:
+        """The 95 % limits of `detection`."""
+        return self.result.detection.ci["avg"]
+
+    @property
     def provider(self) -> str:
         """The model's name before its first `/`; `unknown` without one."""
         before, slash, _ = self.result.model.partition("/")
@@ -144,12 +154,6 @@ def newest(entries: Sequence[Entry]) -> list[Entry]:
             f"{older.place} ({older.result.created})"
         )
     return list(kept.values())
-
-
-def score(result: Result, quantity: str) -> tuple[float | None, Interval]:
-    """`detection` or `lowest_detection` with its interval."""
-    name = "avg" if quantity == "detection" else "min"
-    return getattr(result.detection, name), result.detection.ci[name]
 
 
 def judge_names(entries: Iterable[Entry]) -> dict[tuple[str, str], str]:

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from dhp.analysis.results import Result, VariantResult
 from dhp.core.verdicts import verdicts_about
-from dhp.leaderboard.entries import UNKNOWN, Entry, safe_name, score
+from dhp.leaderboard.entries import UNKNOWN, Entry, safe_name
 from dhp.leaderboard.rows import (
     COST,
     MODEL,
@@ -178,7 +178,7 @@ def _overview(tables: Sequence[BoardTable], names: Mapping[JudgeKey, str]) -> Ta
 
 
 def _detection(row: Row | None) -> float | None:
-    return None if row is None else score(row.entry.result, "detection")[0]
+    return None if row is None else row.entry.detection
 
 
 def _rank_below(row: Row | None) -> dict[str, Any]:

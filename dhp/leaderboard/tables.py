@@ -18,7 +18,7 @@ from dhp.core.errors import InputError
 from dhp.core.files import indented_json
 from dhp.core.progress import Progress, counted
 from dhp.core.shown import spreadsheet_safe
-from dhp.leaderboard.entries import Entry, judge_names, score
+from dhp.leaderboard.entries import Entry, judge_names
 from dhp.leaderboard.rows import BESIDE, COST, MODEL, PROTOCOL, RANK, Row
 from dhp.report.columns import legend, run_columns
 from dhp.report.document import Column, filled
@@ -147,7 +147,7 @@ def group_ranks(scores: Sequence[float], groups: Sequence[Sequence[int]]) -> lis
 
 def _table(entries: Sequence[Entry], allow: Collection[str], progress: Progress | None) -> Table:
     """The table of results that share all that must agree."""
-    placed = [entry for entry in entries if _detection(entry) is not None]
+    placed = [entry for entry in entries if entry.detection is not None]
     rule, ranks, comparison = _ranked(placed, allow, progress)
     rows = []
     for entry in entries:
@@ -161,15 +161,10 @@ def _table(entries: Sequence[Entry], allow: Collection[str], progress: Progress 
         tied = rank is not None and ranks.count(rank) > 1
         rows.append(Row(entry, rank, tied, letters))
     last = len(rows) + 1  # judges without a rank
-    rows.sort(key=lambda row: (row.rank or last, -(_detection(row.entry) or 0.0)))
+    rows.sort(key=lambda row: (row.rank or last, -(row.entry.detection or 0.0)))
     first = entries[0]
     shared = {part: value for part, value in first.shared.items() if part not in allow}
     return Table(shared, first.task, rule, tuple(rows), comparison, tuple(placed))
-
-
-def _detection(entry: Entry) -> float | None:
-    detection, _ = score(entry.result, "detection")
-    return detection
 
 
 def _ranked(
@@ -182,10 +177,9 @@ def _ranked(
         return "paired", group_ranks(by_average.point.tolist(), by_average.groups), comparison
     detections, intervals = [], []
     for entry in entries:
-        detection, ends = score(entry.result, "detection")
-        detections.append(detection or 0.0)
-        if ends is not None:
-            intervals.append(ends)
+        detections.append(entry.detection or 0.0)
+        if entry.detection_ends is not None:
+            intervals.append(entry.detection_ends)
     if entries and len(intervals) == len(entries):
         return "intervals", overlap_ranks(intervals), None
     return "figures", competition_ranks(detections), None
@@ -231,7 +225,7 @@ def judges_of(tables: Sequence[Table]) -> list[tuple[Entry, list[Row | None]]]:
         rows = [row for row in rows_of[judge] if row is not None]
         ranks = [row.rank for row in rows if row.rank is not None]
         mean_rank = sum(ranks) / len(ranks) if ranks else math.inf
-        detections = [_detection(row.entry) or 0.0 for row in rows]
+        detections = [row.entry.detection or 0.0 for row in rows]
         return mean_rank, -sum(detections) / len(detections), judge
 
     return [(first_entries[judge], rows_of[judge]) for judge in sorted(rows_of, key=order)]
@@ -292,8 +286,6 @@ def _record(row: Row) -> dict[str, Any]:
     """All figures of a row, as JSON and CSV have them."""
     entry = row.entry
     r = entry.result
-    detection, detection_ends = score(r, "detection")
-    lowest, lowest_ends = score(r, "lowest_detection")
     noticed = [kind for kind in r.variants if kind.state.is_good]
     return {
         "rank": row.rank,
@@ -305,10 +297,10 @@ def _record(row: Row) -> dict[str, Any]:
         "protocol": r.protocol,
         "noticed": len(noticed),
         "kinds": len(r.variants),
-        "detection": detection,
-        "lowest_detection": lowest,
-        "detection_ci": detection_ends,
-        "lowest_detection_ci": lowest_ends,
+        "detection": entry.detection,
+        "lowest_detection": r.detection.min,
+        "detection_ci": entry.detection_ends,
+        "lowest_detection_ci": r.detection.ci["min"],
         "read": r.read,
         "lowest_kind": r.detection.min_variant,
         "harmless_edits": r.harmless_edits,
