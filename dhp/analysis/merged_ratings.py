@@ -80,9 +80,11 @@ class _Placed:
 
     part: RatingsArray
     texts: Sequence[int]
-    """0 for the originals, then its variants."""
+    """0 for the originals, then the places of its variants."""
     metrics: Sequence[int]
+    """The places of its metrics."""
     examples: Sequence[int]
+    """The places of its examples."""
 
     def cells(self) -> tuple[Ints, ...]:
         """Its places in an array of texts, metrics and examples."""
@@ -95,6 +97,7 @@ def _in_order(names: Iterable[Iterable[str]]) -> tuple[str, ...]:
 
 
 def _merged(parts: Sequence[RatingsArray]) -> RatingsArray:
+    """The ratings of one judge on one dataset, from all its parts."""
     if len(parts) == 1:
         return parts[0]
     examples = tuple(sorted(chain.from_iterable(part.examples for part in parts)))

@@ -59,12 +59,14 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What quotes the change of a text: single words and words in a row, none of which the original has."""
+    """What quotes the change of a text, so that a reason that says it speaks of the change."""
 
     words: frozenset[str]
+    """Words of the damaged text that the original has nowhere."""
     phrases: frozenset[Words]
+    """Three words in a row that do not stand so in the original."""
     quotes: frozenset[Words]
-    """Longer ones, of sentences with a change."""
+    """Six words in a row of a sentence with a change, whether these were changed or not."""
 
     def is_quoted(self, words: Sequence[str]) -> bool:
         """Whether the words of a reason quote it."""
@@ -143,6 +145,7 @@ def with_named(
         if others:
             beside = [names_change(other, variant, change) for other in others]
             by_chance[place] = beside.count(True) / len(beside)
+    # Probabilities in JSON are words, too, and no reasons, unless they name more than chance does.
     if np.nansum(named) <= np.nansum(by_chance) and _numbers_differ(spoken):
         return table
     columns = {NAMED: pd.Series(named, table.index), BY_CHANCE: pd.Series(by_chance, table.index)}
@@ -162,21 +165,25 @@ def _numbers_differ(answers: Iterable[str | None]) -> bool:
 
 
 def _words(text: str) -> list[str]:
+    """The words and numbers of a text, in small letters."""
     return [word.casefold() for word in _TOKEN.findall(text)]
 
 
 def _in_a_row(words: Sequence[str], count: int) -> set[Words]:
-    return {tuple(words[i : i + count]) for i in range(len(words) - count + 1)}
+    """Every run of so many words: of `a b c` and 2 they are `a b` and `b c`."""
+    return {tuple(words[start : start + count]) for start in range(len(words) - count + 1)}
 
 
 def _tells(word: str) -> bool:
-    """Whether a word alone shows that a reason speaks of its place; those of function do not."""
-    has_digit = any(letter.isdigit() for letter in word)
-    return has_digit or (len(word) >= _SHORTEST and word not in _common())
+    """Whether a word alone shows that a reason speaks of its place: `1998` or `harbour`, and not `with`."""
+    if any(letter.isdigit() for letter in word):
+        return True
+    return len(word) >= _SHORTEST and word not in _common()
 
 
 @cache
 def _common() -> frozenset[str]:
+    """Words that any text has, such as `the`."""
     return frozenset(_reason_words().common.split())
 
 
@@ -203,6 +210,7 @@ def _any_of(words: Iterable[str]) -> str:
 
 @cache
 def _complaint() -> re.Pattern[str]:
+    """A word by which a sentence finds fault, such as `wrong` or `not supported`."""
     return re.compile(_any_of(_split(_reason_words().complaints)), re.IGNORECASE)
 
 
@@ -222,10 +230,14 @@ def _kind(perturber: str) -> tuple[re.Pattern[str], ...]:
             stems += _split(group.words)
     if stems:
         return (re.compile(_any_of(stems), re.IGNORECASE),)
-    if perturber in descriptions():
+    if perturber in descriptions():  # a kind of ours that no words name
         return ()
-    stems = [word[:_STEM] for word in _LETTERS.findall(perturber) if len(word) > _SHORTEST]
-    return tuple(re.compile(_any_of([word]), re.IGNORECASE) for word in stems)
+    # A kind of somebody's own, known by its name: `swapped` and `dates` of `swapped_dates`.
+    patterns = []
+    for word in _LETTERS.findall(perturber):
+        if len(word) > _SHORTEST:
+            patterns.append(re.compile(_any_of([word[:_STEM]]), re.IGNORECASE))
+    return tuple(patterns)
 
 
 def _names_kind(sentence: str, perturber: str) -> bool:

@@ -254,7 +254,7 @@ class ResponseStyle:
     degraded: Spread
     """Scores of the degraded texts."""
     words: tuple[str, ...] | None
-    """`lenient`, `harsh`, `compressed`; None if the scale is unknown. See `dhp.stats.metric_relations`."""
+    """`lenient`, `harsh`, `compressed`; None if the scale is unknown. See `dhp.stats.spread`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,7 +305,7 @@ class Result:
     __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
 
     signature: str
-    """Signature: in one line, all that the figures depend on; see `dhp.core.records`."""
+    """Signature: in one line, all that the figures depend on; see `dhp.core.signature`."""
     created: str
     """Time of the computation, UTC."""
     model: str
@@ -352,7 +352,7 @@ class Result:
     """`original` or variant -> share of its texts and metrics that have no score, in [0, 1]."""
     repeats: dict[str, dict[str, float | None]]
     """Metric -> variance within and between texts, consistency and spread of its single scores; see
-    `dhp.stats.metric_relations`. A metric without a score is not there."""
+    `dhp.stats.repeated_answers`. A metric without a score is not there."""
     scales: dict[str, tuple[float, float]]
     """Metric -> the ends of its scale; empty if they are unknown."""
     styles: dict[str, ResponseStyle]
