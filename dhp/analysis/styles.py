@@ -71,12 +71,15 @@ class SharedStyles:
 
 def shared_styles(judged: Sequence[RatingsArray], variants: Sequence[str]) -> SharedStyles:
     """Scores of two judges or more, on the examples, metrics and variants that all have."""
-    all_variants = set.intersection(*(set(ratings.variants) for ratings in judged))
-    all_metrics = set.intersection(*(set(ratings.metrics) for ratings in judged))
-    common = [variant for variant in variants if variant in all_variants]
-    metrics = [metric for metric in judged[0].metrics if metric in all_metrics]
-    examples = sorted(set.intersection(*(set(ratings.examples) for ratings in judged)))
-    of_judges = [_scores(ratings, common, metrics, examples) for ratings in judged]
+    common_variants, common_metrics = set(judged[0].variants), set(judged[0].metrics)
+    common_examples = set(judged[0].examples)
+    for ratings in judged[1:]:
+        common_variants &= set(ratings.variants)
+        common_metrics &= set(ratings.metrics)
+        common_examples &= set(ratings.examples)
+    common = [variant for variant in variants if variant in common_variants]
+    metrics = [metric for metric in judged[0].metrics if metric in common_metrics]
+    of_judges = [_scores(ratings, common, metrics, sorted(common_examples)) for ratings in judged]
     scores = np.stack(of_judges, axis=-1)  # (variants, examples, judges)
     defined = (~np.isnan(scores)).astype(np.int64)
     return SharedStyles(
@@ -90,7 +93,7 @@ def shared_styles(judged: Sequence[RatingsArray], variants: Sequence[str]) -> Sh
 def _scores(
     ratings: RatingsArray, variants: Sequence[str], metrics: Sequence[str], examples: Sequence[str]
 ) -> Floats:
-    """Mean over the metrics, shape (1 + variants, examples), originals first; NaN if a metric lacks."""
+    """Mean over the metrics, shape (1 + variants, examples), originals first; NaN if any has no score."""
     place = {name: i for i, name in enumerate(ratings.examples)}
     rows = [0] + [ratings.row(variant) for variant in variants]
     columns = [ratings.metrics.index(metric) for metric in metrics]

@@ -68,7 +68,9 @@ def detection_pairs(
         if missing.shape[2] == 1:  # with one metric nothing is chosen
             yield one, other
             continue
-        kinds = np.stack([_swapped(x[:, v], y[:, v], index, signs) for v in range(counted.size)], axis=1)
+        kinds = np.empty((len(signs), counted.size))
+        for v in range(counted.size):
+            kinds[:, v] = _swapped(x[:, v], y[:, v], index, signs)
         overall = np.where(counted, kinds * shares[-1], 0.0).sum(axis=1, keepdims=True)
         yield _widened(one, other, np.concatenate([overall, kinds], axis=1), index)
 
