@@ -24,7 +24,7 @@ WIDE = 1e9
 """Bound of the scale of scores that have none, such as those of a column."""
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 """No settings; nobody can write into what all judges share."""
-FIRST = 40
+FIRST_ANSWERS = 40
 """Answers that are asked for before all others, as so many tell whether they can be read.
 
 With the second answers a run in which nothing can be read then pays for at most 100 calls.

@@ -85,7 +85,8 @@ def find_judges(
     alone, several prompt files are versions, too. Raises `InputError` for an unknown name, an object that is
     not a judge, or the same judge twice.
     """
-    chosen = sorted(map(_protocol, as_list(protocols)), key=lambda each: each.pairwise)
+    each_protocol = [_protocol(each) for each in as_list(protocols)]
+    chosen = sorted(each_protocol, key=lambda each: each.pairwise)  # judges that rate texts alone come first
     pointwise = any(not each.pairwise for each in chosen)
     pairwise = any(each.pairwise for each in chosen)
     judges: list[Judge] = []
@@ -98,12 +99,14 @@ def find_judges(
                 fitting = _fitting(each, asked.model)
                 for builder in _builders(fitting, prompt_files, sent, one_metric):
                     judges.append(LlmJudge(asked, replace(builder, body=settings.body)))
-        else:  # asks no model: once for all protocols of a kind
-            others = _other_judges(entry, seed, judge_settings, context)
-            has_functions = has_functions or any(isinstance(judge, ObjectJudge) for judge in others)
-            judges += [judge for judge in others if pointwise or judge.compare]
-            if pairwise:
-                judges += [ComparedRatings(judge) for judge in others if not judge.compare]
+            continue
+
+        # What asks no model: once for all protocols that rate texts alone, and once for those that compare.
+        others = _other_judges(entry, seed, judge_settings, context)
+        has_functions = has_functions or any(isinstance(judge, ObjectJudge) for judge in others)
+        judges += [judge for judge in others if pointwise or judge.compare]
+        if pairwise:
+            judges += [ComparedRatings(judge) for judge in others if not judge.compare]
     if judge_settings != JudgeSettings() and not has_functions:
         raise InputError(
             "`judge_settings`: are for functions and scorers, python:MODULE:OBJECT; none is given"

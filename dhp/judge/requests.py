@@ -126,6 +126,7 @@ class RequestBuilder:
         used = self.wording.used_by(self.protocol, own_prompt=own_prompt)
         if self.pair_prompts:
             used["prompt"] = self.pair_prompts.texts
+        # The names below are hashed into the label: another one would give each protocol a new label.
         wording = text_hash(json.dumps(used, sort_keys=True))
         body = {"body": hidden_value(dict(self.body))} if self.body else {}
         if self.protocol.pairwise:
@@ -166,6 +167,7 @@ class RequestBuilder:
             return
         task = task.in_language(self.protocol.language)
         writer, params = self._writer(task, auto_steps), self._params(task.metric_names)
+        # Metrics that one answer speaks of; the innermost loop shares the longest beginnings of prompts.
         together = [task.metrics] if FORMS[self.protocol.answer].together else [[m] for m in task.metrics]
         for _, group in groupby(candidates, key=lambda c: c.example):
             repeats = _with_repeats(list(group))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from dhp.core.records import SECOND, Rating
-from dhp.judge.api import FIRST
+from dhp.judge.api import FIRST_ANSWERS
 from dhp.judge.pairs import PairVerdict
 from dhp.llm.api import Client
 from dhp.llm.cached_model import CachedModel
@@ -89,7 +89,7 @@ def _with_waiting(part: Iterable[Request], waiting: deque[Request]) -> Iterator[
 def _first(requests: Iterator[Request]) -> Iterator[Request]:
     """The requests for the first answers, which are asked before all others."""
     answers = 0
-    while answers < FIRST:
+    while answers < FIRST_ANSWERS:
         request = next(requests, None)
         if request is None:
             return

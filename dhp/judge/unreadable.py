@@ -15,7 +15,7 @@ from dhp.core.records import ORIGINAL, UNREAD, Rating
 from dhp.core.shown import printable
 from dhp.core.signature import protocol_name
 from dhp.core.specs import Task
-from dhp.judge.api import FIRST, Judge
+from dhp.judge.api import FIRST_ANSWERS, Judge
 from dhp.judge.extraction.plain import UNKNOWN_MARK
 from dhp.judge.extraction.probabilities import IMPOSSIBLE
 from dhp.judge.pairs import PairVerdict
@@ -65,7 +65,7 @@ def readable(
             if is_checked:
                 continue
             first.append(rating)
-            if len(first) == FIRST:
+            if len(first) == FIRST_ANSWERS:
                 _check_readable(judge, first, task, where)
                 is_checked = True
     if not is_checked:

@@ -37,7 +37,7 @@ from dhp.llm.api import Client
 from dhp.llm.cached_model import CachedModel, asked_steps
 from dhp.llm.records import ONLY_REASONING, Failure, Position, Reply, Request
 
-FIRST = 3
+FIRST_EXAMPLES = 3
 """Examples of a dataset whose originals are asked about first, to learn the token limit."""
 
 
@@ -273,7 +273,7 @@ class LlmJudge(Judge):
     def _first_answers(self, candidates: Sequence[Candidate], task: Task) -> Iterable[Rating | PairVerdict]:
         """What it says of the first text of the first examples, or of the first two, compared."""
         texts: list[Candidate] = []
-        for _, group in islice(groupby(candidates, key=lambda c: c.example), FIRST):
+        for _, group in islice(groupby(candidates, key=lambda c: c.example), FIRST_EXAMPLES):
             texts += islice(group, 2 if self.compare else 1)
         if self.compare:
             return self.verdicts(beside_originals(texts), task, task.metric_names)
