@@ -265,6 +265,8 @@ class Builder:
         own_asking = [p.name for p in self.own_perturbers if p.method == "llm"]
         if self.model is not None and not own_asking:
             return suite.suite, variants, []
+
+        # Without a model a perturber that asks one is of use only if people wrote its edits.
         written = authored_perturbers(read_authored(dataset.name))
         if self.model is None:
             asking = [name for name in own_asking if name not in written]

@@ -152,7 +152,9 @@ class FactLists(Spec):
     male: str = ""
     """Given names of men."""
     female: str = ""
+    """Given names of women."""
     either: str = ""
+    """Given names of both."""
     pronouns: list[str] = Field(default=[])
     """Pronouns of a man and of a woman that take each other's place, a pair a line."""
     of_men: str = ""
@@ -323,6 +325,7 @@ def _others(lines: Sequence[str], reach: int | None = None) -> dict[str, list[st
 
 
 ALLOWED = ", ".join(map(language_name, LANGUAGES))
+"""The languages with lists, for messages."""
 
 
 def fact_language(text: str, declared: str | None, lists: Callable[..., object]) -> str | None:

@@ -22,6 +22,7 @@ from dhp.perturb.facts.words import ListedWord, listed_words, starts
 from dhp.perturb.numbers import numbers
 
 Lists = Callable[[str, type[FactLists]], FactLists]
+"""What reads a list of words: its name and form -> the list."""
 _BESIDE = (
     "context contexts retrieved_contexts retrieval_context passage passages document documents article "
     "reference references ground_truth expected expected_output expected_answer ideal"
@@ -95,19 +96,24 @@ class FactText:
 
     def states(self, word: str) -> bool:
         """Whether the source has a word, in any case."""
-        if not self.evidence or self.is_translation:
-            return bool(self.evidence)
+        if not self.evidence:
+            return False
+        if self.is_translation:  # a word in another language cannot be looked up
+            return True
         where = starts(word.lower(), self.evidence_in_small_letters, is_spaced=self.lists.is_spaced)
         return next(where, None) is not None
 
     def states_name(self, name: str) -> bool:
         """Whether the source has a name, as it is written; in any case, if the source has no capitals."""
-        if not self.evidence or self.is_translation or name in self.evidence:
-            return bool(self.evidence)
+        if not self.evidence:
+            return False
+        if self.is_translation or name in self.evidence:
+            return True
         return self._has_no_capitals and self.states(name)
 
     @cached_property
     def _has_no_capitals(self) -> bool:
+        """Whether the source is written in small letters."""
         beginning = self.evidence[:_BEGINNING]
         return is_in_small_letters(beginning, capitals(beginning))
 
@@ -123,7 +129,9 @@ class FactText:
             return self.numbers
         known = frozenset(DIGITS.findall(self.evidence))
         stated = [number for number in self.numbers if number[0] in known]
-        return stated if stated or not self.is_translation else self.numbers
+        if not stated and self.is_translation:
+            return self.numbers
+        return stated
 
     @cached_property
     def words(self) -> list[ListedWord]:

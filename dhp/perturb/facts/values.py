@@ -155,10 +155,8 @@ def _range(number: str, meaning: Meaning) -> _Range:
 
 def _is_mutual(number: str, other: str, meaning: Meaning) -> bool:
     """Whether each of two numbers may take the place of the other: else one of them would become frequent."""
-    return all(
-        _range(one, meaning).holds(int(_digits(another)))
-        for one, another in ((number, other), (other, number))
-    )
+    value, value_of_other = int(_digits(number)), int(_digits(other))
+    return _range(number, meaning).holds(value_of_other) and _range(other, meaning).holds(value)
 
 
 class Group(NamedTuple):
@@ -240,9 +238,20 @@ def other_number(
     for _ in range(_TRIES if values else 0):
         other = str(values[int(rng.random() * len(values))])
         if other not in taken and _is_mutual(digits, other, meaning):
-            new = iter(other)
-            return "".join(next(new) if char.isdecimal() else char for char in number)
+            return _with_separators(other, number)
     return None
+
+
+def _with_separators(digits: str, number: str) -> str:
+    """As many digits as a number has, with its separators: "4500" as "4,500" like "1,200"."""
+    written, used = "", 0
+    for char in number:
+        if char.isdecimal():
+            written += digits[used]
+            used += 1
+        else:
+            written += char
+    return written
 
 
 def _is_as_round(value: int, like: Shape) -> bool:

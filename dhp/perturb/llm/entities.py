@@ -108,7 +108,8 @@ def _fault_in_english(before: Sequence[Word], made: Sequence[Change], count: int
     if not replaced:
         return NO_ENTITY
 
-    # The text may have fewer entities than asked for.
+    # Different entities count: a name that is replaced wherever it stands is one. The text may have fewer of
+    # them than asked for.
     entities = _entities([change.old for change in replaced])
     if count != "all" and entities > int(count):
         return MANY_ENTITIES
@@ -210,6 +211,7 @@ def _fault_in_any_language(
     different = _different(map(_bases_of_name, replaced), _share_a_word)
     if count != "all":
         return MANY_ENTITIES if different > int(count) else None
+    # That all are replaced shows only in figures, which every language writes alike.
     with_digits = [word for word in before if _has_digit(word)]
     if len(with_digits) > 1 and _are_left(before, made, _has_digit):
         return FEW_ENTITIES

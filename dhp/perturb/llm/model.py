@@ -165,7 +165,7 @@ class LlmPerturber:
         else:
             made, unanswered = self._prompted(examples, variant, task, show)
         if unanswered:
-            why = next(iter(unanswered.values()))[1]
+            (_, why), *_ = unanswered.values()  # of the first one: mostly it is the same for all
             raise StoppedEarly(
                 f"{self.name}: {len(unanswered)} texts of '{variant.name}' could not be had "
                 f"({why}); repeat the command to resume"

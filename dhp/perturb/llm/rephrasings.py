@@ -225,6 +225,7 @@ def _contradicts(gap: str, sentence: str, text: str, language: str | None) -> bo
     for name in _names(gap, language):
         if not is_akin(name, of_text):
             return True
+    # Then: as many words in common as make sure that both speak of the same, and one denies it.
     content = [word for word in plain_words(gap) if _is_content(word, language)]
     known = [word for word in plain_words(sentence) if _is_content(word, language)]
     same = len([word for word in content if is_akin(word, known)])
