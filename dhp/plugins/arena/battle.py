@@ -19,7 +19,7 @@ from dhp.core.specs import Task
 from dhp.judge.api import Judge
 from dhp.judge.pairs import OVERALL, Pair, PairVerdict
 from dhp.llm.cached_model import taken
-from dhp.plugins.arena.input import Answer
+from dhp.plugins.arena.answers import Answer
 from dhp.plugins.arena.statistics import (
     Interval,
     PairFigures,
@@ -37,7 +37,7 @@ Systems = Mapping[str, Sequence[Answer]]
 SCHEMA = "dhp.battle/1"
 
 _RESAMPLES = 300
-"""Of the questions, for the intervals of strengths: each takes an iteration of the model."""
+"""Of the questions, for the intervals of strengths. Chosen: each takes an iteration of the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,8 @@ def _compared(
     if cached_model:
         # Replies that are stored under this name were paid for by this battle before it was stopped.
         settings = json.dumps(dict(judge.settings), sort_keys=True)
-        cached_model.run = text_hash(settings + "".join(p.first.text + p.second.text for p in pairs))
+        texts = [pair.first.text + pair.second.text for pair in pairs]
+        cached_model.run = text_hash(settings + "".join(texts))
 
     verdicts: list[PairVerdict] = []
     for verdict in judge.verdicts(pairs, task, metrics):
@@ -239,22 +240,26 @@ def _strengths(systems: Sequence[str], contests: Sequence[Contest], seed: int) -
         for times in counts:
             drawn.append(bradley_terry(np.tensordot(times, won, axes=1), tolerance=1e-6))
         lows, highs = np.quantile(np.array(drawn), [0.025, 0.975], axis=0)
-        limits = [*zip(lows.tolist(), highs.tolist(), strict=True)]
-    strengths = [*map(Strength, systems, values.tolist(), limits)]
-    return sorted(strengths, key=lambda s: -s.value)
+        limits = list(zip(lows.tolist(), highs.tolist(), strict=True))
+    strengths = []
+    for system, value, ci in zip(systems, values.tolist(), limits, strict=True):
+        strengths.append(Strength(system, value, ci))
+    return sorted(strengths, key=lambda each: -each.value)
 
 
 def _contest_json(contest: Contest) -> dict[str, Any]:
     lists: dict[str, list[object]] = {"better": [], "worse": [], "tie": [], "invalid": []}
-    for o in contest.outcomes:
-        has_score = o.score is not None
-        lists[o.result].append(o.example if has_score else {"id": o.example, "reason": o.reason})
+    for outcome in contest.outcomes:
+        if outcome.score is None:
+            lists[outcome.result].append({"id": outcome.example, "reason": outcome.reason})
+        else:
+            lists[outcome.result].append(outcome.example)
     return {
         "first": contest.first,
         "second": contest.second,
         "metric": contest.metric,
         **_figures_json(contest.figures),
-        "by_category": {name: _figures_json(f) for name, f in contest.by_category.items()},
+        "by_category": {name: _figures_json(each) for name, each in contest.by_category.items()},
         **lists,
     }
 

@@ -1,6 +1,6 @@
 """What a battle is asked: the files of the systems, the judge, and what it would cost."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,8 +19,9 @@ from dhp.judge.pairs import OVERALL
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.estimate import estimate_requests
 from dhp.llm.settings import ModelSettings
+from dhp.plugins.arena.answers import Answer, check_match, read_answers
 from dhp.plugins.arena.battle import Battle, Systems, make_pairs, run_battle
-from dhp.plugins.arena.input import check_match, read_answers, read_battle_prompts
+from dhp.plugins.arena.battle_prompts import read_battle_prompts
 from dhp.report.document import Part
 
 
@@ -36,15 +37,19 @@ def read_systems(entries: Sequence[str]) -> Systems:
             raise InputError(f"system '{name}': is given twice ({files[name]}, {path}); allowed: NAME=FILE")
         files[name] = path
     systems = {name: read_answers(Path(path)) for name, path in files.items()}
-
-    # Messages name files, or systems if one file is given under two names.
-    distinct = len(set(files.values())) == len(files)
-    check_match({files[name] if distinct else name: answers for name, answers in systems.items()})
+    if len(set(files.values())) == len(files):
+        check_match({files[name]: answers for name, answers in systems.items()})
+    else:  # one file is given under two names: messages name the systems
+        check_match(systems)
 
     # All in the order of the first system, so that answers of one place belong together.
-    first = next(iter(systems.values()))
-    order = {answer.id: index for index, answer in enumerate(first)}
-    return {name: sorted(answers, key=lambda a: order[a.id]) for name, answers in systems.items()}
+    first = next(iter(systems))
+    order = {answer.id: index for index, answer in enumerate(systems[first])}
+    return {name: _in_order(answers, order) for name, answers in systems.items()}
+
+
+def _in_order(answers: Sequence[Answer], order: Mapping[str, int]) -> list[Answer]:
+    return sorted(answers, key=lambda answer: order[answer.id])
 
 
 TASK = "instruction"

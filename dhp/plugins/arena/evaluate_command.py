@@ -41,7 +41,7 @@ from dhp.plugins.arena.evaluation_work import (
     Work,
     content_language,
 )
-from dhp.plugins.arena.input import CategoryPlan
+from dhp.plugins.arena.plan import CategoryPlan
 from dhp.report.document import Part
 from dhp.report.printout import Printout, text_for_programs
 from dhp.runs.writer import RunFolder

@@ -73,11 +73,19 @@ class Evaluation:
     def rows(self) -> list[dict[str, object]]:
         """One row per model, category and metric."""
         rows = []
-        for c in self.cells:
-            row: dict[str, object] = {"model": c.model, "category": c.category, "metric": c.metric}
-            low, high = c.ci or (None, None)
-            row |= {"kind": c.kind, "n": c.n, "unread": sum(c.unread.values())}
-            row |= {"mean": c.mean, "low": low, "high": high}
+        for cell in self.cells:
+            low, high = cell.ci or (None, None)
+            row: dict[str, object] = {
+                "model": cell.model,
+                "category": cell.category,
+                "metric": cell.metric,
+                "kind": cell.kind,
+                "n": cell.n,
+                "unread": sum(cell.unread.values()),
+                "mean": cell.mean,
+                "low": low,
+                "high": high,
+            }
             rows.append(row)
         return rows
 
@@ -120,9 +128,8 @@ def _cell(
                 scores.append(rating.score)
                 words.append(rating.raw)
         if scores:
-            mean = round(
-                fmean(scores), 10
-            )  # means that are equal but for rounding share a place in the order
+            # Rounded, as means that are equal but for floating point share a place in the order.
+            mean = round(fmean(scores), 10)
             texts.append(EvaluatedText(example, mean, words[0]))
         else:
             unread[str(of_text[0].status)] += 1
@@ -146,5 +153,5 @@ def mean_interval(scores: Sequence[float], scale: Scale) -> tuple[float, float] 
     """The 95 % interval of a mean by Student's t, within the scale; None with fewer than two scores."""
     if len(scores) < 2:
         return None
-    low, high = map(float, student_interval(mean_influences(scores)))
-    return max(scale.min, low), min(scale.max, high)
+    low, high = student_interval(mean_influences(scores))
+    return max(scale.min, float(low)), min(scale.max, float(high))

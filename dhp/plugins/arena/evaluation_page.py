@@ -89,7 +89,7 @@ def evaluation_page(
             parts.append(Chart([scores_chart(name, judged)]))
         parts += [
             category_table(name, cells),
-            Fold("Best and worst answers", [*_best_and_worst(judged, texts)]),
+            Fold("Best and worst answers", list(_best_and_worst(judged, texts))),
         ]
     if battle:
         parts += [Heading(battle_title(battle)), *page_parts(battle)]
@@ -134,12 +134,11 @@ def scores_chart(category: str, cells: Sequence[EvaluatedCell]) -> "Markup":
                     axes.plot(cell.ci, (row, row), "|-", color=COLOURS[shade], lw=width, ms=4, mew=width)
         axes.set_yticks(range(len(metrics)), metrics)
         axes.set_ylim(len(metrics) - 0.4, -0.6)
-        lowest, highest = zip(*(cell.scale for cell in cells), strict=True)
-        axes.set_xlim(min(lowest), max(highest))
+        axes.set_xlim(min(cell.scale[0] for cell in cells), max(cell.scale[1] for cell in cells))
         axes.tick_params(axis="y", length=0, labelcolor=COLOURS["ink"])
         axes.grid(axis="x", linewidth=0.6)
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, frameon=False)
 
-    summary = "; ".join(f"{c.metric}, {c.model}: {figure(c.mean)}" for c in cells)
+    summary = "; ".join(f"{cell.metric}, {cell.model}: {figure(cell.mean)}" for cell in cells)
     rows = len(metrics) * (0.3 + 0.16 * len(models))
     return drawn(draw, 8.6, 0.9 + rows, f"Mean scores of {category}: {summary}.")

@@ -24,22 +24,15 @@ from dhp.judge.factory import find_judges
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.estimate import estimate_requests
 from dhp.llm.settings import ModelSettings
+from dhp.plugins.arena.answers import Answer, check_match, read_answers
 from dhp.plugins.arena.battle import Battle, Systems
 from dhp.plugins.arena.battle_run import BattleSpec, battle_estimate, fought, read_systems
 from dhp.plugins.arena.category_judge import CORRECTNESS, evaluation_judge, written_steps
 from dhp.plugins.arena.content import evaluation_protocol
-from dhp.plugins.arena.input import (
-    OTHER,
-    Answer,
-    CategoryPlan,
-    EvaluationPlan,
-    check_match,
-    read_answers,
-    read_plan,
-)
+from dhp.plugins.arena.plan import AUTO, OTHER, CategoryPlan, EvaluationPlan, read_plan
 from dhp.report.document import Part
 
-STEPS = ("written", "auto")
+STEPS = ("written", AUTO)
 """Evaluation steps: those written down, which is the default, or by the model for metrics that lack them."""
 
 
@@ -75,7 +68,7 @@ def content_language(changes: AnswerChanges) -> Language:
 
 
 _NAMED = 20
-"""Questions in a note."""
+"""Questions in a note. Chosen."""
 
 
 def _note_categories(plans: Sequence[CategoryPlan], answers: Sequence[Answer]) -> None:
@@ -140,28 +133,26 @@ class Work:
         if options.targets:
             target_answers = read_answers(Path(options.targets), answered=False)
             check_match({options.targets: target_answers, name: first})
-        targets = {a.id: a.target for a in target_answers if a.target}
+        targets = {answer.id: answer.target for answer in target_answers if answer.target}
 
         # Answers that belong to a planned category; with references each of them needs a target.
-        planned = [c.name for c in plan.categories]
-        wanted = [a for a in first if a.category in planned]
+        planned = [category.name for category in plan.categories]
+        wanted = _of_categories(first, planned)
         if not wanted:
-            present = sorted({a.category or "(none)" for a in first})
+            present = sorted({answer.category or "(none)" for answer in first})
             raise InputError(
                 f"answers of '{name}': no answer belongs to the categories {', '.join(planned)}; found: "
                 f"{', '.join(present)}"
             )
         _note_categories(plan.categories, first)
-        lacking = [a.id for a in wanted if a.id not in targets]
+        lacking = [answer.id for answer in wanted if answer.id not in targets]
         if options.with_reference and lacking:
             where = options.targets or f"answers of '{name}'"
             raise InputError(f"{where}: id '{lacking[0]}' has no target, which --with-reference shows")
 
         (asked,) = find_judges(model, "dhp", settings, context, seed=seed)
         # In the battle, too, only what is evaluated.
-        compared = {}
-        for system, answers in systems.items():
-            compared[system] = [a for a in answers if a.category in planned]
+        compared = {system: _of_categories(answers, planned) for system, answers in systems.items()}
         contest = BattleSpec(
             systems=compared,
             model=model,
@@ -176,10 +167,9 @@ class Work:
         """The answers of a category, model by model."""
         texts = []
         for name, answers in self.systems.items():
-            for a in answers:
-                if a.category == category:
-                    references = (self.targets[a.id],) if a.id in self.targets else ()
-                    texts.append(Candidate(a.id, name, a.output, a.question, references=references))
+            for each in _of_categories(answers, [category]):
+                references = (self.targets[each.id],) if each.id in self.targets else ()
+                texts.append(Candidate(each.id, name, each.output, each.question, references=references))
         return texts
 
     def is_judged(self, plan: CategoryPlan) -> bool:
@@ -223,8 +213,8 @@ class Work:
         metrics = plan.task.metrics
         if plan.templates is not None or self.options.with_reference != "one-prompt":
             return [plan.task]
-        correctness = [m for m in metrics if m.name == CORRECTNESS]
-        others = [m for m in metrics if m.name != CORRECTNESS]
+        correctness = [metric for metric in metrics if metric.name == CORRECTNESS]
+        others = [metric for metric in metrics if metric.name != CORRECTNESS]
         tasks = []
         for part in (others, correctness):
             if part:
@@ -232,11 +222,10 @@ class Work:
         return tasks
 
     def _without_steps(self, plan: CategoryPlan) -> dict[str, str]:
-        """Metric -> definition, of those whose templates lack evaluation steps, which the model writes."""
+        """Metric -> definition, if its template lacks evaluation steps, which the model writes."""
         if plan.templates is None:
             return {}
-        lacking = [metric for metric in plan.task.metrics if metric.name in plan.lacking]
-        return {metric.name: metric.definition for metric in lacking}
+        return {metric.name: metric.definition for metric in plan.task.metrics if metric.name in plan.lacking}
 
     def estimate(self) -> list[Part]:
         """What it would take."""
@@ -258,7 +247,13 @@ class Work:
 
     def battle(self) -> Battle | None:
         """The battle of two models or more; None for one."""
-        return fought(self.contest, self.context) if len(self.systems) > 1 else None
+        if len(self.systems) < 2:
+            return None
+        return fought(self.contest, self.context)
+
+
+def _of_categories(answers: Sequence[Answer], categories: Sequence[str]) -> list[Answer]:
+    return [answer for answer in answers if answer.category in categories]
 
 
 def _with_steps(plan: CategoryPlan, steps: Mapping[str, str]) -> Mapping[str, str] | None:

@@ -58,7 +58,8 @@ def order_figures(path: Path) -> list[OrderFigures]:
     # An original is in each pair, and has no row of its own that would count.
     frame = frame[frame["variant"] != ORIGINAL]
     for key, default in (("model", path.name), ("protocol", "none")):
-        frame = frame.assign(**{key: frame[key].astype(str) if key in frame else default})
+        named = frame[key].astype(str) if key in frame else default
+        frame = frame.assign(**{key: named})
     figures = []
     for (model, protocol, kind), part in frame.groupby(["model", "protocol", "variant"], sort=False):
         figures.append(_figures(str(model), str(protocol), str(kind), part))
@@ -67,22 +68,28 @@ def order_figures(path: Path) -> list[OrderFigures]:
 
 def _figures(model: str, protocol: str, kind: str, part: "pd.DataFrame") -> OrderFigures:
     # 1 if the original is preferred, -1 if the degraded text is, 0 for a tie, None without a verdict.
-    first, second = ([*map(preferred, part[name])] for name in ORDERS)
+    first = [preferred(verdict) for verdict in part[ORDERS[0]]]
+    second = [preferred(verdict) for verdict in part[ORDERS[1]]]
     every = list(zip(first, second, strict=True))
+
+    unread, together = 0, []
     one_order = bool((part["rule"] == ONE_ORDER).any())
-    needed = 1 if one_order else 2
-    # Of comparisons in one order what is missing in the other was not asked, and counts for nothing.
-    asked_first = [verdict for verdict in first if verdict is not None or not one_order]
-    asked_second = [verdict for verdict in second if verdict is not None or not one_order]
-    together = []
     for one, other in every:
+        verdicts = 2 - (one, other).count(None)
+        if verdicts < (1 if one_order else 2):
+            unread += 1
         together.append((one or 0) + (other or 0) > 0)
+
+    asked_first, asked_second = first, second
+    if one_order:  # what is missing in the other order was not asked, and counts for nothing
+        asked_first = [verdict for verdict in first if verdict is not None]
+        asked_second = [verdict for verdict in second if verdict is not None]
     return OrderFigures(
         model=model,
         protocol=protocol,
         kind=kind,
         n=len(every),
-        unread=sum(2 - pair.count(None) < needed for pair in every),
+        unread=unread,
         right_first=_share([verdict == 1 for verdict in asked_first]),
         right_second=_share([verdict == 1 for verdict in asked_second]),
         right_both=None if one_order else _share([pair == (1, 1) for pair in every]),
@@ -92,7 +99,7 @@ def _figures(model: str, protocol: str, kind: str, part: "pd.DataFrame") -> Orde
 
 
 def _share(right: Sequence[bool]) -> float | None:
-    return sum(right) / len(right) if right else None
+    return right.count(True) / len(right) if right else None
 
 
 LEGEND = (

@@ -46,14 +46,16 @@ def position_bias(as_given: npt.ArrayLike, swapped: npt.ArrayLike) -> PositionBi
     """
     from scipy.stats import beta, binomtest
 
-    a, b = (np.asarray(v, dtype=float) for v in (as_given, swapped))
+    a = np.asarray(as_given, dtype=float)
+    b = np.asarray(swapped, dtype=float)
     both = ~(np.isnan(a) | np.isnan(b))
     a, b = a[both], b[both]
     n = len(a)
     if not n:
         return None
     # The text that was shown first won in both orders; or the one that was shown second.
-    first, second = int(((a > 0) & (b < 0)).sum()), int(((a < 0) & (b > 0)).sum())
+    first = int(((a > 0) & (b < 0)).sum())
+    second = int(((a < 0) & (b > 0)).sum())
     flips = first + second
     # Clopper and Pearson: quantiles of beta distributions, and the ends themselves at 0 and n.
     low = float(beta.ppf(0.025, flips, n - flips + 1)) if flips else 0.0
@@ -111,7 +113,9 @@ class PairOutcome:
     @property
     def flips(self) -> bool:
         """Whether the verdict follows the order of the texts."""
-        return self.as_given is not None and self.as_given * (self.swapped or 0) < 0
+        if self.as_given is None or self.swapped is None:
+            return False
+        return self.as_given * self.swapped < 0
 
     @property
     def result(self) -> str:
@@ -166,8 +170,9 @@ PairKey = tuple[str, str, str, str]
 def verdicts_by_pair(verdicts: Iterable[PairVerdict]) -> dict[PairKey, list[PairVerdict]]:
     """The answers of the judge about each pair by each metric, in the order of first occurrence."""
     by_pair: dict[PairKey, list[PairVerdict]] = defaultdict(list)
-    for v in verdicts:
-        by_pair[v.pair.first.example, v.pair.first.variant, v.pair.second.variant, v.metric].append(v)
+    for verdict in verdicts:
+        first, second = verdict.pair.first, verdict.pair.second
+        by_pair[first.example, first.variant, second.variant, verdict.metric].append(verdict)
     return by_pair
 
 
@@ -176,7 +181,10 @@ def pair_outcome(verdicts: Sequence[PairVerdict]) -> PairOutcome:
     pair = verdicts[0].pair
     as_given, swapped = majorities(verdicts)
     score = two_order_score(verdicts)
-    reasons = dict.fromkeys(v.status for v in verdicts if v.choice is None and not v.final)
+    reasons: dict[str, None] = {}  # in the order in which they come
+    for verdict in verdicts:
+        if verdict.choice is None and not verdict.final:
+            reasons[verdict.status] = None
     return PairOutcome(
         example=pair.first.example,
         category=pair.category,
@@ -193,17 +201,17 @@ def _mean_scores(scores: Iterable[Interval | None]) -> Interval | None:
     known = [both for both in scores if both is not None]
     if not known:
         return None
-    firsts, seconds = zip(*known, strict=True)
-    return fmean(firsts), fmean(seconds)
+    return fmean(first for first, _ in known), fmean(second for _, second in known)
 
 
 def pair_figures(outcomes: Sequence[PairOutcome]) -> PairFigures:
     """The figures of the outcomes of one system, or one kind of text, against another."""
-    scores = [o.score for o in outcomes if o.score is not None]
-    # The sign-flip test of two-order scores: without a preference each sign is as likely as the other.
-    counts = Counter(o.result for o in outcomes)
-    as_given = points(o.as_given for o in outcomes)
-    swapped = points(o.swapped for o in outcomes)
+    scores = [each.score for each in outcomes if each.score is not None]
+    counts = Counter(each.result for each in outcomes)
+    log_p, p = 0.0, 1.0
+    if scores:  # without a preference each sign of a score is as likely as the other
+        log_p = signed_rank(scores, "sign-flip")
+        p = math.exp(signed_rank(scores, "sign-flip", "two-sided"))
     return PairFigures(
         n=len(scores),
         wins=counts["better"],
@@ -212,10 +220,12 @@ def pair_figures(outcomes: Sequence[PairOutcome]) -> PairFigures:
         invalid=counts["invalid"],
         win_rate=win_rate(scores),
         win_rate_without_ties=_without_ties(counts["better"], counts["worse"]),
-        mean_scores=_mean_scores(o.scores for o in outcomes),
-        log_p=signed_rank(scores, "sign-flip") if scores else 0.0,
-        p=math.exp(signed_rank(scores, "sign-flip", "two-sided")) if scores else 1.0,
-        bias=position_bias(as_given, swapped),
+        mean_scores=_mean_scores(each.scores for each in outcomes),
+        log_p=log_p,
+        p=p,
+        bias=position_bias(
+            points(each.as_given for each in outcomes), points(each.swapped for each in outcomes)
+        ),
     )
 
 
@@ -224,7 +234,8 @@ def win_rate(scores: Sequence[float]) -> Share:
     if not scores:
         return Share(None, None)
     influences = detection_influences(np.asarray(scores, dtype=float)[:, None, None])
-    low, high = (float(end[0, 0]) for end in mean_interval(influences))
+    lows, highs = mean_interval(influences)
+    low, high = float(lows[0, 0]), float(highs[0, 0])
     return Share(float(influences.value[0, 0]), None if math.isnan(low) else (low, high))
 
 

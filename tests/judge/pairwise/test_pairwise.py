@@ -22,7 +22,7 @@ from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.estimate import estimate_requests
 from dhp.llm.settings import ModelSettings
-from dhp.plugins.arena.input import BattlePrompts
+from dhp.plugins.arena.battle_prompts import BattlePrompts
 from tests.judge.pairwise.pairs import always_first, longer, pair, shown
 from tests.llm.helpers import cached_model
 from tests.llm.stub import stats, stub_server

@@ -14,8 +14,8 @@ from dhp.content.catalog import read_task
 from dhp.judge.factory import find_judge
 from dhp.judge.judges.compared import ComparedRatings
 from dhp.judge.pairs import OVERALL, Order, PairVerdict
+from dhp.plugins.arena.answers import Answer
 from dhp.plugins.arena.battle import Battle, run_battle
-from dhp.plugins.arena.input import Answer
 from dhp.plugins.arena.statistics import (
     PairOutcome,
     bradley_terry,
