@@ -96,7 +96,7 @@ class _Cells:
 def read_row(row: Row, number: int | None, entry: PairColumns, form: PairMap) -> Pair | LeftOut:
     """The pair in a row, or why there is none.
 
-    Without a column for ids `number` is the id, or if that is None, too, a hash of the texts.
+    If no column has ids, `number` is the id; if that is None, a hash of the texts.
     """
     columns, values = _map_of(form, entry)
     cells = _Cells(row, columns, values)
@@ -432,7 +432,7 @@ def _grouped(
         if without_kind:
             name = without_kind[0]
         else:
-            # Without an id the first example with this original is the one that the others are named after.
+            # Without an id further examples with this original are named after the first.
             base = same[0] if same and not pair.has_id else pair.example.id
             name = free_name(base, examples)
             same.append(name)
