@@ -127,7 +127,8 @@ def _versions() -> Check:
 
 
 def _named_values(values: Mapping[str, object]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in values.items())
+    named = [f"{name} {value}" for name, value in values.items()]
+    return ", ".join(named)
 
 
 def _packages() -> dict[str, list[_Package]]:
@@ -136,7 +137,7 @@ def _packages() -> dict[str, list[_Package]]:
     for line in _requirements():
         match = _REQUIREMENT.match(line)
         if match:
-            name, least, extra = (group or "" for group in match.groups())
+            name, least, extra = match.groups(default="")
             packages.setdefault(extra, []).append(_Package(name, least, _version(name)))
     return packages
 

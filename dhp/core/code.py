@@ -387,7 +387,10 @@ def _begins_prose(line: str) -> bool:
 
 def _are_comments(*lines: str) -> bool:
     """Whether lines that follow one another begin with the same sign of a comment; two headings do not."""
-    return all(map(_COMMENT.fullmatch, lines)) and len({_SIGN.split(line, 1)[0] for line in lines}) == 1
+    if not all(map(_COMMENT.fullmatch, lines)):
+        return False
+    signs = {_SIGN.split(line, 1)[0] for line in lines}
+    return len(signs) == 1
 
 
 _SIGN = re.compile(r"(?<=[^\w\s])(?![^\w\s])")  # the end of the first run of marks: between `//` and ` text`
@@ -408,9 +411,7 @@ def _enclosed(lines: Sequence[str]) -> Iterator[int]:
         closing = _opened(lines[i])
         begins = lines[i].lstrip().startswith(_OPENING)
         can_be_cut_off = begins or _STARTED.search(lines[i]) is not None
-        last = None
-        if closing:
-            last = next((k for k in range(i + 1, len(lines)) if closing(lines[k])), None)
+        last = _first(closing, lines, i + 1) if closing else None
         if closing and can_be_cut_off and last is None:  # it was cut off: up to the next blank line
             last = i
             while last + 1 < len(lines) and lines[last + 1].strip():
@@ -421,6 +422,14 @@ def _enclosed(lines: Sequence[str]) -> Iterator[int]:
         elif begins:
             yield i
         i += 1
+
+
+def _first(closing: Callable[[str], bool], lines: Sequence[str], start: int) -> int | None:
+    """The place of the first line that closes, from `start` on; None if none does."""
+    for place in range(start, len(lines)):
+        if closing(lines[place]):
+            return place
+    return None
 
 
 def _opened(line: str) -> Callable[[str], bool] | None:

@@ -85,19 +85,23 @@ class RatingsForm(Checked):
                 raise missing_column(path, column, table.columns)
         rows = []
         for row in table.rows:
-            values = {name: value for name, value in row.values.items() if not isinstance(value, list | dict)}
-            taken = {theirs: row.value(theirs) for theirs in (self.fields or {}).values()}
-            for column, value in taken.items():
+            values = {name: each for name, each in row.values.items() if not isinstance(each, list | dict)}
+            for column in (self.fields or {}).values():
+                value = row.value(column)
                 if isinstance(value, list | dict):
                     raise row.fault(f"'{column}' holds a {type(value).__name__}; must be text or a number")
-            rows.append(values | taken)
+                values[column] = value
+            rows.append(values)
         return pd.DataFrame(rows, dtype=object)
 
 
 def _in_small_letters(frame: "pd.DataFrame") -> "pd.DataFrame":
     """The table with our names of columns, however their letters are written."""
-    small = {name: str(name).strip().lower() for name in frame.columns}
-    ours = {name: word for name, word in small.items() if word in _OURS and word not in frame.columns}
+    ours = {}  # their name -> ours
+    for name in frame.columns:
+        word = str(name).strip().lower()
+        if word in _OURS and word not in frame.columns:
+            ours[name] = word
     is_plain = len({*ours.values()}) == len(ours)  # else `Score` and `SCORE` would be one column
     return frame.rename(columns=ours) if is_plain else frame
 
@@ -135,19 +139,27 @@ def _long(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
     if "example" not in made:
         made = made.rename(columns={"id": "example"}) if "id" in made else made.assign(example=made.index + 1)
     about = [name for name in made.columns if name in _ABOUT_ROW]
-    scores = {name: _numbers(made[name], str(name), place) for name in made.columns if name not in about}
-    scored = [name for name, numbers in scores.items() if numbers is not None]
-    if ORIGINAL not in scored:
-        first = next((value for value in made[ORIGINAL] if not is_blank(value)), "")
+    scores = {}  # column -> its numbers
+    texts = []
+    for name in made.columns:
+        if name in about:
+            continue
+        numbers = _numbers(made[name], str(name), place)
+        if numbers is None:
+            texts.append(str(name))
+        else:
+            scores[name] = numbers
+    if ORIGINAL not in scores:
+        filled = [value for value in made[ORIGINAL] if not is_blank(value)]
+        first = filled[0] if filled else ""
         raise InputError(
             f"{place}: column '{ORIGINAL}' holds no scores, but e.g. {first!r}{number_hint(first)}; in a "
             "wide table it must"
         )
-    texts = [str(name) for name in scores if name not in scored]
     if texts:
         logging.getLogger("dhp").warning("%s: left out, as they hold no scores: %s", place, ", ".join(texts))
-    made = made[about].assign(**{name: scores[name] for name in scored})
-    long = made.melt(id_vars=about, value_vars=scored, var_name="variant", value_name="score")
+    made = made[about].assign(**scores)
+    long = made.melt(id_vars=about, value_vars=list(scores), var_name="variant", value_name="score")
     return long if "metric" in long else long.assign(metric=OVERALL)
 
 

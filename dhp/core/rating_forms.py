@@ -5,6 +5,7 @@
 (`_compared`). Answers in words stay as they are, and are read by the judge's protocol.
 """
 
+import math
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -85,11 +86,14 @@ def as_ratings(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
     if "metric" not in made:
         made = made.assign(metric=OVERALL)
     made = _compared(made, place) if is_pairwise(frame.columns) else _accepted(made, place)
-    statuses = made["status"] if "status" in made else [None] * len(made)
-    made["status"] = [
-        status if not is_blank(status) else "unparsed" if score != score else "scored"
-        for status, score in zip(statuses, made["score"], strict=True)
-    ]
+    statuses: list[Any] = []
+    stated = made["status"] if "status" in made else [None] * len(made)
+    for status, score in zip(stated, made["score"], strict=True):
+        if not is_blank(status):
+            statuses.append(status)
+        else:
+            statuses.append("unparsed" if math.isnan(score) else "scored")
+    made["status"] = statuses
     made.attrs = dict(frame.attrs)  # where the table comes from, which pandas drops
     return made
 
@@ -133,7 +137,7 @@ def _accepted(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
         sure: list[float | None] = [1.0] * len(accepted)
     else:
         sure = [_share(*cell) for cell in _cells(frame, CONFIDENCE, place)]
-    scores = [_accepted_score(*each) for each in zip(accepted, sure, strict=True)]
+    scores = list(map(_accepted_score, accepted, sure))
     if CONFIDENCE in frame and "probability" not in frame:
         frame = frame.assign(probability=scores)
     return frame.assign(score=scores)
@@ -153,21 +157,27 @@ def _compared(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
     if original.any():
         row = int(original.to_numpy().argmax()) + 1
         raise InputError(f"{place}: row {row}: compares the original with itself; must name a degraded text")
-    frame = frame.assign(**{name: None for name in ORDERS if name not in frame})
-    first, second = (_preferences(frame, name, place) for name in ORDERS)
-    pairs = list(zip(first, second, strict=True))
+    for name in ORDERS:
+        if name not in frame:
+            frame = frame.assign(**{name: None})
+    first, second = [_preferences(frame, name, place) for name in ORDERS]
     judges = frame["model"].astype(str).tolist() if "model" in frame else [""] * len(frame)
-    in_both = {judge for judge, pair in zip(judges, pairs, strict=True) if None not in pair}
+    in_both: set[str] = set()  # judges that gave a verdict in both orders of some pair
+    for judge, one, other in zip(judges, first, second, strict=True):
+        if one is not None and other is not None:
+            in_both.add(judge)
+
     scores: list[float] = []
     rules: list[str | None] = []
-    for judge, pair in zip(judges, pairs, strict=True):
-        score, rule = _two_orders(*pair, both=judge in in_both)
+    for judge, one, other in zip(judges, first, second, strict=True):
+        score, rule = _two_orders(one, other, both=judge in in_both)
         scores.append(score)
         rules.append(rule)
     rated = frame.assign(score=scores, rule=pd.Series(rules, dtype=object))
     keys = [name for name in _TEXT_KEYS if name in frame]
     originals = frame.drop_duplicates(keys).assign(variant=ORIGINAL, score=0.0, rule=BESIDE)
-    originals = originals.drop(columns=[n for n in ("level", "status", *ORDERS) if n in originals])
+    of_copies = [name for name in ("level", "status", *ORDERS) if name in originals]
+    originals = originals.drop(columns=of_copies)
     return pd.concat([originals, rated], ignore_index=True)
 
 
@@ -182,10 +192,11 @@ def _two_orders(first: int | None, second: int | None, *, both: bool) -> tuple[f
     """
     if first is None and second is None:
         return float("nan"), None
-    verdicts = [0 if each is None else each for each in (first, second)]
+    total = (first or 0) + (second or 0)  # what could not be read is a tie in that order
+    # Subtracted from 0.0, as -0 would be written as -0.0.
     if both:
-        return 0.0 - sum(verdicts) / 2, verdict_rule(first, second)
-    return 0.0 - sum(verdicts), ONE_ORDER
+        return 0.0 - total / 2, verdict_rule(first, second)
+    return 0.0 - total, ONE_ORDER
 
 
 def _cells(frame: "pd.DataFrame", column: str, place: str) -> list[tuple[str | None, str]]:

@@ -286,5 +286,8 @@ def ratings_of_log(path: Path, fields: Mapping[str, str] = {}) -> "pd.DataFrame 
 
     `fields` has names of ours -> paths in an entry of the log.
     """
-    tables = (load_target(target)(path, fields) for target in offered("log_ratings").values())
-    return next((table for table in tables if table is not None), None)
+    for target in offered("log_ratings").values():
+        table: pd.DataFrame | None = load_target(target)(path, fields)
+        if table is not None:
+            return table
+    return None

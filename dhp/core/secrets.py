@@ -51,9 +51,13 @@ def remember(*values: str) -> bool:
 
     Too short ones, which words could be, are not kept. Of two words, as in `Bearer KEY`, the second is one.
     """
-    secrets = [secret for secret in map(_without_scheme, values) if _is_long_enough(secret)]
-    add({form: HIDDEN for secret in secrets for form in _forms(secret)})
-    return bool(secrets)
+    forms: list[str] = []
+    for value in values:
+        secret = _without_scheme(value)
+        if _is_long_enough(secret):
+            forms += _forms(secret)
+    add(dict.fromkeys(forms, HIDDEN))
+    return bool(forms)
 
 
 def remember_fields(value: object, name: str = "") -> None:

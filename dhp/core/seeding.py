@@ -62,10 +62,14 @@ def text_hash(text: str | bytes) -> str:
 def natural_order(name: str) -> tuple[object, ...]:
     """A key by which names are sorted as people count, `t2` before `t10`, and each has one place."""
     parts = re.split(r"([0-9]+)", name)
-    # Digits without leading zeros: the longer number is the larger one, however long it is.
-    numbers = [part.lstrip("0") for part in parts[1::2]]
-    counted = [(text, len(number), number) for text, number in zip(parts[::2], [*numbers, ""], strict=True)]
-    return (*counted, name)
+    # Texts and numbers take turns, and a text, perhaps an empty one, ends them: `t10` is `t`, `10`, ``.
+    texts, numbers = parts[::2], [*parts[1::2], ""]
+    key: list[object] = []
+    for text, number in zip(texts, numbers, strict=True):
+        # Digits without leading zeros: the longer number is the larger one, however long it is.
+        digits = number.lstrip("0")
+        key.append((text, len(digits), digits))
+    return (*key, name)
 
 
 def list_hash(values: Iterable[object], *, before: str = "", after: str = "", sort_keys: bool = False) -> str:

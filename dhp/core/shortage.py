@@ -67,8 +67,11 @@ def spare_memory() -> None:
 
 def _limits(*names: str) -> str:
     """Those of these limits that are set, as a shell names them."""
-    limits = {name: _limited(name) for name in names}
-    shown = [_SHOWN[name](limit) for name, limit in limits.items() if limit is not None]
+    shown = []
+    for name in names:
+        limit = _limited(name)
+        if limit is not None:
+            shown.append(_SHOWN[name](limit))
     return f" ({'; '.join(shown)})" if shown else ""
 
 

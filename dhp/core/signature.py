@@ -48,7 +48,8 @@ class Signature:
 
     def __str__(self) -> str:
         """The parts in one line, in the order of the fields."""
-        return "|".join(f"{name}:{value}" for name, value in self.parts.items())
+        parts = [f"{name}:{value}" for name, value in self.parts.items()]
+        return "|".join(parts)
 
     @classmethod
     def parse(cls, line: str) -> "Signature":
@@ -92,11 +93,16 @@ class Signature:
 
     def differences(self, other: "Signature", but: Collection[str] = ()) -> dict[str, tuple[str, str]]:
         """Name -> own text and that of the other, for the `comparable` parts that differ."""
-        pairs = zip(self.comparable(but).items(), other.comparable(but).values(), strict=True)
-        return {name: (ours, theirs) for (name, ours), theirs in pairs if ours != theirs}
+        differing = {}
+        theirs = other.comparable(but)
+        for name, ours in self.comparable(but).items():
+            if ours != theirs[name]:
+                differing[name] = (ours, theirs[name])
+        return differing
 
 
 _NAMES = tuple(field.name for field in fields(Signature))
 
 
+# A bar before the name of a part: that of `...|n:24`, and none within the name of a file.
 _SEPARATOR = re.compile(rf"\|(?=(?:{'|'.join(_NAMES)}):)")

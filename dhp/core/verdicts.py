@@ -152,7 +152,9 @@ def verdicts_about(subject: Subject) -> list[Verdict]:
 def in_sentence(subject: Subject) -> list[Verdict]:
     """The words on a subject in the order of a sentence: what is good, then the worst first."""
     words = verdicts_about(subject)
-    return [*(w for w in words if w.is_good), *(w for w in reversed(words) if not w.is_good)]
+    good = [word for word in words if word.is_good]
+    others = [word for word in words if not word.is_good]
+    return good + others[::-1]
 
 
 def foremost(states: Iterable[Verdict]) -> Verdict:
