@@ -62,7 +62,7 @@ _GIVEN = ("example", "others", "lists", "language", "model")
 METHODS = ("rule", "llm")
 """The first one is the default."""
 DOSES = ("count", "k", "share")
-"""Ways of saying how much is to be done: exactly one, where a function takes several and None for each."""
+"""Ways of saying how much is to be done: exactly one, if a function takes several and each may be None."""
 
 
 def asked_edits(k: object, share: object, total: int) -> int:

@@ -119,7 +119,7 @@ class RulesApplied:
     the whole output."""
 
     def texts(self, examples: Sequence[Example]) -> Iterator[PerturbedText]:
-        """Every example in every variant, variant by variant; with the reason where there is no text.
+        """Every example in every variant, variant by variant; with the reason if there is no text.
 
         Raises `InputError` with perturber and example if a perturber is unknown, needs a language model,
         raises, or returns anything but a changed, non-empty text.
@@ -273,7 +273,7 @@ def authored_texts(
     """One text for each example: the first edits written for it are made.
 
     The parameter `count` of the variant is their number, or "all"; `InputError` for another one. Not
-    applicable where an example has no edits, or a text that they do not fit.
+    applicable if an example has no edits, or a text that they do not fit.
     """
     count = asked_count(variant)
     return [_authored_text(example, variant, authored, count) for example in examples]

@@ -47,7 +47,7 @@ Data = str | Path | Dataset | Rows | Sequence[str | Path | Dataset | Rows] | Non
 def found_datasets(
     dataset: Data, choice: Choice, seed: int
 ) -> tuple[list[Dataset], Mapping[str, PerturbedDataset] | None]:
-    """The datasets, and the perturbation set where one is given."""
+    """The datasets, and the perturbation set if there is one."""
     perturbed, suite, data = choice.perturbed, choice.suite, choice.data
     named = entries(dataset)
     if dataset is not None and not named:
@@ -228,7 +228,7 @@ class Builder:
             yield made
 
     def perturbed(self, dataset: Dataset, kept: PerturbedDataset | None = None) -> PerturbedDataset:
-        """A dataset with all its variants, those of `kept` where it is part of a perturbation set."""
+        """A dataset with all its variants, those of `kept` if it is part of a perturbation set."""
         if kept is None and dataset.suite is not None:
             return self._by_suite(dataset, dataset.suite)
         if kept is None:
@@ -393,7 +393,7 @@ class Builder:
             logging.getLogger("dhp").warning(note)
 
     def _origins(self, dataset: Dataset, variants: Sequence[Variant]) -> dict[str, str]:
-        """Perturber -> what made its texts, where its name does not say it all."""
+        """Perturber -> what made its texts, if its name does not say it all."""
         authored, origins = read_authored(dataset.name), {}
         for name, group in groupby(variants, key=lambda v: v.perturber):
             of_perturber = list(group)
@@ -524,7 +524,7 @@ def perturb_datasets(spec: TextSpec) -> list[PerturbedDataset]:
     Raises
     ------
     InputError
-        For anything wrong with these, in one line; also where no answer of the perturb model passes its
+        For anything wrong with these, in one line; also if no answer of the perturb model passes its
         check.
     StoppedEarly
         At a limit of `settings`.

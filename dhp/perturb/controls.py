@@ -94,7 +94,7 @@ _SCRIPT_CHANGE = re.compile(rf"(?<={_EAST_ASIAN})(?=[A-Za-z\d])|(?<=[A-Za-z\d%])
 
 
 def _spaced_figures(text: str) -> Iterator[Edit]:
-    """A space between Chinese or Japanese and Latin characters or figures, or none where the text has any."""
+    """A space between Chinese or Japanese and Latin characters or figures, or none if the text has any."""
     spaced = list(_SPACED.finditer(text))
     for match in spaced or _SCRIPT_CHANGE.finditer(text):
         yield (*match.span(), "" if spaced else " ")

@@ -24,7 +24,7 @@ def by_line(text: str, spans: Sequence[Span]) -> list[Span]:
 
 
 def removals(text: str, spans: Iterable[Span]) -> list[Edit]:
-    """The edits that take parts of lines out, where they do not overlap.
+    """The edits that take out parts of lines which do not overlap.
 
     A line goes as a whole if no letter is left in it but the mark of a list, which else stays. With a whole
     paragraph the blank line goes that stands behind it.

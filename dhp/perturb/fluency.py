@@ -44,7 +44,7 @@ class WordLists(Spec):
     closers: str = ""
     """Never at the beginning of a clause, nor right behind an opener."""
     verbs: str = ""
-    """A clause is none without them."""
+    """Without one of them there is no clause."""
     ahead: str = ""
     """Inside a clause they stand before what belongs to them; without them it may be one still."""
     besides: str = ""

@@ -122,7 +122,7 @@ def mark_edits(text: str) -> Iterator[Edit]:
 
 
 def word_edits(text: str, starts: Collection[int], *, cased: bool) -> Iterator[Edit]:
-    """Words, figures and what is between them; some only where the text has capitals."""
+    """Words, figures and what is between them; some only if the text has capitals."""
     yield from matched(_WORDS, text)
     yield from figure_edits(text, cased=cased)
     for forth, back in _TWINS:
@@ -173,7 +173,7 @@ _ELISION = re.compile(
 
 
 def _quotation_marks(text: str) -> Iterator[Edit]:
-    """Curly for straight ones, or straight for curly ones where the text has any."""
+    """Curly for straight ones, or straight for curly ones if the text has any."""
     if any(mark in text for mark in "„«»"):
         return  # marks of other languages, with rules of their own
     if any(mark in text for mark in _CURLY):

@@ -74,7 +74,7 @@ def mark_edits(text: str, forms: WrittenForms) -> Iterator[Edit]:
         for match in straight or re.finditer(r"(?<=[^\W\d_])’(?=[^\W\d_])", text):
             yield (*match.span(), "’" if straight else "'")
 
-    # Only where a text has marks of one kind, and these open and close in turn.
+    # Only if a text has marks of one kind, and these open and close in turn.
     matches = [pair for pair in forms.quotes if _has_mark(text, pair)]
     if len(matches) != 1:
         return
@@ -137,7 +137,7 @@ def _units(text: str, sign: str, word: str, gap: str) -> list[Edit]:
 
 
 def _thousands(text: str, mark: str, spaced: bool) -> Iterator[Edit]:
-    """Numbers with a mark between groups of three digits; none where the mark has another meaning, too."""
+    """Numbers with a mark between groups of three digits; none if the mark has another meaning, too."""
     point = re.escape(mark)
     # "3.5", "3.5000" or "1.2.3": there the mark is one of decimals, of dates or of versions.
     if re.search(rf"\d{point}(?:\d{{1,2}}|\d{{4,}})(?!\d)|\d{point}\d+{point}\d+", text):

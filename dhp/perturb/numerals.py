@@ -50,7 +50,7 @@ _KNOWN: Mapping[str, tuple[str, int]] = _known()
 
 
 def numeral(text: str, *, roman: bool = False) -> tuple[str, int] | None:
-    """The system of a number and the number; None if it is none. With `roman`, i, v and x are 1, 5 and 10."""
+    """The system of a numeral and its number; None for other text. With `roman`, i, v, x are 1, 5, 10."""
     system = ROMAN[text.isupper()]
     if roman and text in SYSTEMS[system]:
         return system, SYSTEMS[system].index(text)

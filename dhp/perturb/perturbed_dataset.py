@@ -49,7 +49,7 @@ class PerturbedDataset:
     seed: int
     """Seed of the build; for a perturbation set it is not that of the run."""
     origins: Mapping[str, str] = field(default_factory=dict)
-    """Perturber -> what made its texts, where the perturber's name does not say it all."""
+    """Perturber -> what made its texts, if the perturber's name does not say it all."""
     usage: Mapping[str, int] = field(default_factory=dict)
     """Calls and tokens that the texts took of a language model."""
     auto_steps: Mapping[str, Sequence[str]] = field(default_factory=dict)

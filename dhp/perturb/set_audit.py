@@ -23,7 +23,7 @@ FAR = 3.5
 MOST_OUTLIERS = 5
 """How many outliers of a variant are named: chosen."""
 _LOW_SIMILARITY = 0.5  # below which a minor degree left too little of the text: chosen
-# Least MAD, where most texts changed alike: else each text that differs at all would be an outlier. Chosen.
+# Least MAD, if most texts changed alike: else each text that differs at all would be an outlier. Chosen.
 _SAME_SIMILARITY, _SAME_LENGTH = 0.01, 1.0
 _FEW = 5  # texts, below which nothing can be called far from the others: chosen
 

@@ -176,7 +176,7 @@ class SetReview(Spec):
     by_hand: int
     """Texts that a reviewer edited."""
     alpha: Number | None
-    """Krippendorff's alpha of which text is worse; None for a single reviewer, or where undefined."""
+    """Krippendorff's alpha of which text is worse; None for a single reviewer, or if it is undefined."""
     kinds: list[ReviewedKind]
 
 

@@ -39,10 +39,10 @@ def _check_stand_in(name: str, use: PerturberUse, perturbers: Mapping[str, Pertu
 def stood_in(
     variant: Variant, suite: Suite, perturbers: Mapping[str, Perturber], languages: Collection[str | None]
 ) -> Variant:
-    """The variant as the first of its stand-ins makes it that lacks nothing; itself if there is none.
+    """The variant as the first of its stand-ins makes it that lacks nothing; unchanged without a stand-in.
 
-    A rule that is itself in the suite is none: its texts would count twice. Neither is one that can degrade
-    texts in none of the `languages`.
+    A rule that is itself in the suite does not stand in: its texts would count twice. Nor does one that can
+    degrade texts in none of the `languages`.
     """
     use, count = suite.perturbers.get(variant.perturber), variant.params.get("count")
     if use is None:

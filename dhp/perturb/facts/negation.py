@@ -3,9 +3,9 @@
 English: at auxiliaries, modals and copulas ("is", "is not", "isn't"), and at common verbs, whose denial is
 "did not hear" for "heard". Other languages: pairs of phrases of a list.
 
-A denial is left alone where the clause would say the same without it, or would no longer be grammatical: the
+A denial is left alone if the clause would say the same without it, or would no longer be grammatical: the
 patterns below hold what stands before and behind such clauses. Each word is looked for first, and what stands
-beside it only then, as most words of a text are none of those.
+beside it only then, as most words of a text are of no interest.
 
 Bounds without another source were chosen; docs/degraded-texts.md says how far each kind reaches with them.
 """
@@ -31,7 +31,7 @@ class Place(NamedTuple):
 
 
 def negations(prose: str, lists: FactLists) -> list[Place]:
-    """The places of a text in order; one where both styles could be put in comes twice."""
+    """The places of a text in order; one at which both styles could be put in comes twice."""
     if lists.verbs:
         denied = _denied(prose)
         places = list(_taken_out(prose, denied, lists))

@@ -42,7 +42,7 @@ _TRIES = 12
 _FEW = 4.0
 """Texts of a table below which it is not known how frequent a number is."""
 _DRAWN = 40
-"""Values that are drawn where there are too many to look at all."""
+"""Values that are drawn if there are too many to look at all."""
 _MOST = 10**9
 """An upper bound for numbers that have none."""
 # "7-8", "7 to 8", "7 bis 8"
