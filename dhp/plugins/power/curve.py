@@ -7,7 +7,8 @@ import numpy as np
 
 from dhp.plugins.power.population import ROUNDING
 
-_Z = 1.959963984540054  # 0.975 quantile of the normal distribution
+_Z = 1.959963984540054
+"""0.975 quantile of the normal distribution."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,11 +16,11 @@ class NeededExamples:
     """How many examples give a chance to notice; None if no tried number does."""
 
     n: int | None
-    """Where the simulated power reaches the chance."""
+    """The number at which the simulated power reaches the chance."""
     low: int | None
-    """Where the upper limit of the power does: fewer are too few, as far as the runs tell."""
+    """The number at which the upper limit of the power does: fewer are too few, as far as the runs tell."""
     high: int | None
-    """Where the lower limit of the power does."""
+    """The number at which the lower limit of the power does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +56,11 @@ class PowerCurve:
         """The number of examples at which values reach the chance; None if they never do."""
         from scipy.special import ndtri
 
-        reached_at = [k for k, value in enumerate(values) if value >= chance]
-        if not reached_at:
+        first = 0
+        while first < len(values) and values[first] < chance:
+            first += 1
+        if first == len(values):
             return None
-        first = reached_at[0]
         if first == 0:
             return self.sizes[0]
 

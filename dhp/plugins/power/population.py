@@ -4,8 +4,10 @@ import numpy as np
 
 from dhp.stats.arrays import Floats
 
-_MODEL_POINTS = 13  # log2 of the examples of a population by model
+_MODEL_POINTS = 13
+"""Binary logarithm of the examples of a population by model: 8,192, as Sobol points come in powers of two."""
 ROUNDING = 1e-12
+"""What floating point may add to a share that is exact otherwise."""
 
 
 def outcomes(detection: float, metrics: int = 1, correlation: float = 0.0, tied: float = 0.0) -> Floats:

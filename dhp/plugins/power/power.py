@@ -6,6 +6,7 @@ ones are; the share that is `noticed` is the power. A curve over growing numbers
 are needed.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,15 +29,19 @@ from dhp.stats.arrays import Floats
 from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import detection_influences
 
-# A pilot rates too few examples to tell a weak effect from none. A detection that is stated is exact, so its
-# numbers go on to `LIMIT`.
 _PILOT_LIMIT = 1_000
+"""Examples beyond which a pilot gives no number. Chosen: it rates too few examples to tell a weak effect from
+none. A detection that is stated is exact, so its numbers go on to `LIMIT`."""
 _CHANCES = (0.8, 0.9)
+"""To notice damage: the usual ones of a power analysis."""
 _KINDS = 12
 """Judged together, if no pilot says how many."""
 _MOST_METRICS = 50
-_FIRST_RUNS = 100  # simulated at the limit, to see whether smaller numbers are worth a look
-_SHOWN = 12  # variants in a `repr`
+"""Chosen: it bounds the dimensions that are simulated."""
+_FIRST_RUNS = 100
+"""Simulated at the limit, to see whether smaller numbers are worth a look. Chosen."""
+_SHOWN = 12
+"""Variants in a `repr`. Chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +132,29 @@ def power_of_detection(
         row = _variant(name, population, question, kinds, FLOOR, LIMIT)
         rows.append(replace(row, detection=detection / 100))
     source = f"detection of {detection:g} %, {_metrics(metrics)}, {tied:g} % of the scores tie"
-    # A range, if there are two rows and both have a number.
-    numbers = [row.n_80.n for row in rows if row.n_80 is not None and row.n_80.n is not None]
-    ends = (min(numbers), max(numbers)) if len(numbers) == len(rows) > 1 else None
     return PowerAnalysis(
-        source, None, question.n, LIMIT, question.runs, kinds, FLOOR, tuple(rows), range_80=ends
+        source=source,
+        pilot=None,
+        n=question.n,
+        limit=LIMIT,
+        runs=question.runs,
+        kinds=kinds,
+        floor=FLOOR,
+        variants=tuple(rows),
+        range_80=_range(rows),
     )
+
+
+def _range(rows: Sequence[VariantPower]) -> tuple[int, int] | None:
+    """The least and the largest number for 80 %, if there are several rows and all have one."""
+    numbers = []
+    for row in rows:
+        if row.n_80 is None or row.n_80.n is None:
+            return None
+        numbers.append(row.n_80.n)
+    if len(numbers) < 2:
+        return None
+    return min(numbers), max(numbers)
 
 
 def _dependences(metrics: int, correlation: float | None) -> list[tuple[str, int, float]]:
@@ -155,12 +177,14 @@ def power(
     Raises `InputError` for a folder that holds no run, and a pilot of one example.
     """
     question = question or Question()
-    pilots = [rated for folder in runs for rated in read_run(folder).rated]
+    pilots: list[RunResult] = []
+    for folder in runs:
+        pilots += read_run(folder).rated
+    analyses = []
     with progress_of(progress) as show:
-        return [
-            _of_pilot(rated, question, numbered(show, place, len(pilots)))
-            for place, rated in enumerate(pilots, 1)
-        ]
+        for place, rated in enumerate(pilots, 1):
+            analyses.append(_of_pilot(rated, question, numbered(show, place, len(pilots))))
+    return analyses
 
 
 def _of_pilot(rated: RunResult, question: Question, progress: Progress | None) -> PowerAnalysis:
@@ -169,9 +193,9 @@ def _of_pilot(rated: RunResult, question: Question, progress: Progress | None) -
     n = len(ratings.examples)
     if n < 2:
         raise InputError(f"{name}: a pilot of one example tells nothing about others; must be 2 or more")
-    variants = [v.variant for v in result.variants]
+    variants = [row.variant for row in result.variants]
     table = ratings.difference_table(variants, ratings.metrics)
-    judged = [each for each in result.variants if each.n > 0]
+    judged = [row for row in result.variants if row.n > 0]
     kinds = question.kinds or max(1, len(judged))
     rows = []
     shown = f"simulating {result.model} on {result.dataset}"
@@ -180,7 +204,16 @@ def _of_pilot(rated: RunResult, question: Question, progress: Progress | None) -
         analysis = _variant(row.variant, pairs, question, kinds, result.floor, _PILOT_LIMIT)
         rows.append(replace(analysis, verdict=row.verdict, detection=row.detection))
     source = f"{name}, pilot of {n} examples that stand for all others, {_metrics(len(ratings.metrics))}"
-    return PowerAnalysis(source, n, question.n, _PILOT_LIMIT, question.runs, kinds, result.floor, tuple(rows))
+    return PowerAnalysis(
+        source=source,
+        pilot=n,
+        n=question.n,
+        limit=_PILOT_LIMIT,
+        runs=question.runs,
+        kinds=kinds,
+        floor=result.floor,
+        variants=tuple(rows),
+    )
 
 
 def _variant(
@@ -198,15 +231,24 @@ def _variant(
 
     at_n = simulated(question.n, question.runs)
     low, high = power_interval(at_n, question.runs)
-    needed = [NeededExamples(None, None, None) for _ in _CHANCES]
+    n_80 = n_90 = NeededExamples(None, None, None)
     reachable = best >= floor
-    # A curve takes many simulations: it is not begun where even the largest number is surely too small.
-    if reachable and power_interval(simulated(limit, _FIRST_RUNS), _FIRST_RUNS)[1] >= min(_CHANCES):
-        curve = power_curve(lambda n: simulated(n, question.runs), max(_CHANCES), limit, question.runs)
-        needed = [curve.needed(chance) for chance in _CHANCES]
-    n_80, n_90 = needed
-    # The chance of a miss is what the power lacks, so its limits change places.
-    return VariantPower(name, None, best, reachable, 1 - at_n, (1 - high, 1 - low), n_80, n_90)
+    if reachable:
+        # A curve takes many simulations: it is not begun if even the largest number is surely too small.
+        _, most = power_interval(simulated(limit, _FIRST_RUNS), _FIRST_RUNS)
+        if most >= min(_CHANCES):
+            curve = power_curve(lambda n: simulated(n, question.runs), max(_CHANCES), limit, question.runs)
+            n_80, n_90 = curve.needed(_CHANCES[0]), curve.needed(_CHANCES[1])
+    return VariantPower(
+        variant=name,
+        verdict=None,
+        detection=best,
+        reachable=reachable,
+        miss=1 - at_n,
+        miss_ci=(1 - high, 1 - low),  # what the power lacks, so its limits change places
+        n_80=n_80,
+        n_90=n_90,
+    )
 
 
 def _metrics(metrics: int) -> str:

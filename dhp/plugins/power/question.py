@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from dhp.core.checks import Checked
 from dhp.core.options import option
 
-LIMIT = 5_000  # examples beyond which no number is given
+LIMIT = 5_000
+"""Examples beyond which no number is given. Chosen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,10 +13,14 @@ from dhp.stats.detection import detection
 from dhp.stats.flips import flip_log_p
 from dhp.stats.wilcoxon import signed_ranks
 
-_AT_ONCE = 1 << 18  # examples drawn, which bounds the memory of a simulation
-_FEW = 30  # examples up to which signs are flipped, as in a run; above that flips are close to normal
+_AT_ONCE = 1 << 18
+"""Examples drawn at once, which bounds the memory of a simulation. Chosen."""
+_FEW = 30
+"""Examples up to which signs are flipped, as in a run; with more of them flips are close to normal."""
 _FLIPS = 4096
-_NORMAL = 100_000  # values drawn of the normal distribution
+"""Random flips of a run with few examples; a real run has `RESAMPLES`. Chosen."""
+_NORMAL = 100_000
+"""Values drawn of the normal distribution. Chosen."""
 
 
 def simulated_power(
@@ -64,7 +68,7 @@ def simulated_power(
         drawn = x[rng.integers(len(x), size=(n, count))]
         detected = detection(drawn, ["run"] * count)
         words = verdicts(detected, _fell_log_p(drawn), floor=floor, together=together)
-        noticed += sum(word.is_noticed for word in words)
+        noticed += len([word for word in words if word.is_noticed])
     return noticed / runs
 
 

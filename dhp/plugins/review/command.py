@@ -81,7 +81,7 @@ def _use_reviews(reviewable: "ReviewableSet", files: Sequence[str], freeze: str 
         write_set(Path(freeze), parts, review_summary)
         count = 0
         for part in parts:
-            count += sum(text.text is not None for text in part.texts)
+            count += len([text for text in part.texts if text.text is not None])
         say(f"{count} texts frozen in {freeze}")
 
 

@@ -6,6 +6,7 @@ rejected texts.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -82,11 +83,13 @@ def _pairs(part: PerturbedDataset, set_hash: str) -> list[Pair]:
     outputs = part.outputs
     variants = {variant.name: variant for variant in part.variants}
     pairs = []
-    for t in part.texts:
+    name = part.dataset.name
+    for text in part.texts:
+        original = outputs[text.example]
         # A text that does not apply, or equals its original, leaves nothing to decide.
-        if t.text is not None and t.text != outputs[t.example]:
-            left = stream(set_hash, part.dataset.name, t.variant, t.example).random() < 0.5
-            pairs.append(Pair(part.dataset.name, variants[t.variant], outputs[t.example], t, left))
+        if text.text is not None and text.text != original:
+            is_left = stream(set_hash, name, text.variant, text.example).random() < 0.5
+            pairs.append(Pair(name, variants[text.variant], original, text, is_left))
     return pairs
 
 
@@ -137,8 +140,9 @@ def _acceptance(pair: Pair) -> Check:
 
 SCHEMA = "dhp.review/1"
 NAME_LENGTH = 80
-"""Most characters of a reviewer's name or role."""
+"""Most characters of a reviewer's name or role. Chosen."""
 NOTE_LENGTH = 500
+"""Most characters of a note on a text. Chosen."""
 Worse = Literal["degraded", "original", "same"]
 Decision = Literal["accept", "reject", "edit"]
 
@@ -324,8 +328,10 @@ def _shares(answers: Sequence[Sequence[Worse]], word: Worse) -> Floats:
 
 def share_interval(values: Floats) -> tuple[float | None, float | None]:
     """Wilson's 95 % interval of the mean of texts' shares; None with fewer than two texts."""
-    low, high = map(float, wilson_interval(mean_influences(values)))
-    return (None, None) if np.isnan(low) else (low, high)
+    low, high = wilson_interval(mean_influences(values))
+    if np.isnan(low):
+        return None, None
+    return float(low), float(high)
 
 
 def reviewed_parts(reviewable: ReviewableSet, reviews: Reviews) -> list[PerturbedDataset]:
@@ -335,29 +341,34 @@ def reviewed_parts(reviewable: ReviewableSet, reviews: Reviews) -> list[Perturbe
     text the first file's counts. Texts that nobody reviewed stay.
     """
     settled = decisions(reviews)
-    parts = []
-    for part in reviewable.parts.values():
-        parts.append(_reviewed(part, settled, reviews))
-    return parts
+    return [_reviewed(part, settled, reviews) for part in reviewable.parts.values()]
 
 
 def _reviewed(part: PerturbedDataset, settled: Mapping[Key, Decision], reviews: Reviews) -> PerturbedDataset:
     outputs = part.outputs
     texts = []
-    for t in part.texts:
-        key = (part.dataset.name, t.variant, t.example)
-        if settled.get(key) == "reject":
-            reason = "rejected in review"
-            for review in _said(key, reviews):
-                if review.decision == "reject" and review.note:
-                    reason += f": {review.note}"
-                    break  # of several notes the first file's counts
-            t = replace(t, text=None, reason=reason, audit=None, by_hand=False)
-        elif settled.get(key) == "edit":
-            text = next(review.text for review in _said(key, reviews) if review.text is not None)
-            t = replace(t, text=text, audit=audit(outputs[t.example], text), by_hand=True)
-        texts.append(t)
+    for text in part.texts:
+        key = (part.dataset.name, text.variant, text.example)
+        decision = settled.get(key)
+        if decision == "reject":
+            reason = _reason(_said(key, reviews))
+            texts.append(replace(text, text=None, reason=reason, audit=None, by_hand=False))
+        elif decision == "edit":
+            edits = [review.text for review in _said(key, reviews) if review.text is not None]
+            edited = edits[0]
+            its_audit = audit(outputs[text.example], edited)
+            texts.append(replace(text, text=edited, audit=its_audit, by_hand=True))
+        else:
+            texts.append(text)
     return replace(part, texts=tuple(texts), origins=_origins(part, texts))
+
+
+def _reason(reviews: Sequence[ReviewedText]) -> str:
+    """Why a text is left out, with the first reviewer's note if there is one."""
+    for review in reviews:
+        if review.decision == "reject" and review.note:
+            return f"rejected in review: {review.note}"
+    return "rejected in review"
 
 
 def _said(key: Key, reviews: Reviews) -> list[ReviewedText]:
@@ -371,16 +382,16 @@ def _said(key: Key, reviews: Reviews) -> list[ReviewedText]:
 
 def _origins(part: PerturbedDataset, texts: Sequence[PerturbedText]) -> dict[str, str]:
     """What made the texts of a perturber, with the number of those edited by hand."""
-    perturbers = {v.name: v.perturber for v in part.variants}
-    counts: dict[str, int] = {}
-    for t in texts:
-        counts[perturbers[t.variant]] = counts.get(perturbers[t.variant], 0) + t.by_hand
+    perturbers = {variant.name: variant.perturber for variant in part.variants}
+    counts: Counter[str] = Counter()
+    for text in texts:
+        if text.by_hand:
+            counts[perturbers[text.variant]] += 1
     made_by = dict(part.origins)
     for perturber, count in counts.items():
-        if count:
-            # A set that was reviewed before counts its edits already: "general, 3 by hand".
-            before = re.sub(r", \d+ by hand$", "", part.origins.get(perturber, perturber))
-            made_by[perturber] = f"{before}, {count} by hand"
+        # A set that was reviewed before counts its edits already: "general, 3 by hand".
+        before = re.sub(r", \d+ by hand$", "", part.origins.get(perturber, perturber))
+        made_by[perturber] = f"{before}, {count} by hand"
     return made_by
 
 
