@@ -7,6 +7,7 @@ from pathlib import Path
 from dhp.core.errors import InputError, listed
 from dhp.core.tables import Row, Table, as_text, read_table
 
+# "instruction" and "output" are ColossalEval's names.
 _QUESTION = ("instruction", "question", "prompt", "source")
 _OUTPUT = ("output", "answer", "response", "text")
 """Names that tables in use have for a column; the first one that is there counts."""

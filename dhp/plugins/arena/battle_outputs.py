@@ -1,4 +1,9 @@
-"""Battles as tables, pages, charts and files."""
+"""Battles as tables, pages, charts and files.
+
+`battle_tables` gives the tables of contests, of their categories and of strengths. The terminal shows these
+with notes on what is left out (`battle_parts`); the page adds a chart before them and each pair with its
+texts behind them (`page_parts`). `write_battle` writes page, record and verdicts.
+"""
 
 import json
 import logging
@@ -21,10 +26,11 @@ from dhp.report.web import document_page
 
 if TYPE_CHECKING:
     from markupsafe import Markup
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _SHOWN_PAIRS = 300
-"""Pairs of a contest whose texts are on the page; all are in `verdicts.jsonl`."""
+"""Pairs of a contest whose texts are on the page; all are in `verdicts.jsonl`. Chosen: a page stays light."""
 _LEGEND = (
     "Each pair was shown in both orders. A verdict that flips with the order counts as a tie, unless the "
     "judge has a final word. flips: the share of pairs with such a verdict; to the first: of these, how many "
@@ -56,7 +62,9 @@ def asked_parts(settings: Mapping[str, object], usage: Mapping[str, int], cost: 
     """How the judge was asked, and what it took."""
     shown = json.dumps(dict(settings), ensure_ascii=False, indent=1)
     parts: list[Part] = [Heading("What was asked"), Fold("Settings of the judge", [Texts({"JSON": shown})])]
-    counts = {name.replace("_", " "): f"{count:,}" for name, count in usage.items()}
+    counts = {}
+    for name, count in usage.items():
+        counts[name.replace("_", " ")] = f"{count:,}"
     if cost is not None:
         counts["cost"] = figure(cost)
     if counts:
@@ -86,7 +94,8 @@ def _pair_fold(outcome: PairOutcome, verdicts: Sequence[PairVerdict]) -> Fold:
     first, second = verdicts[0].pair.first, verdicts[0].pair.second
     labels = [first.variant, second.variant]
     if outcome.scores:
-        labels = [f"{name}: {score(mean)}" for name, mean in zip(labels, outcome.scores, strict=True)]
+        mean_first, mean_second = outcome.scores
+        labels = [f"{first.variant}: {score(mean_first)}", f"{second.variant}: {score(mean_second)}"]
     parts = [Texts({"Question": first.source}), Texts({labels[0]: first.text, labels[1]: second.text})]
     for verdict in verdicts:
         if verdict.raw:
@@ -111,33 +120,20 @@ def win_chart(contests: Sequence[Contest]) -> "Markup":
     labels = []
     in_words = []
     for c in contests:
-        label = f"{c.first} – {c.second}" if c.metric == OVERALL else f"{c.first} – {c.second}, {c.metric}"
+        label = f"{c.first} – {c.second}"
+        if c.metric != OVERALL:
+            label += f", {c.metric}"
         labels.append(label)
         counts = f"won {c.figures.wins}, tied {c.figures.ties}, lost {c.figures.losses}"
         in_words.append(f"{label}: {counts}, win rate {figure(c.figures.win_rate.value)}")
 
     def draw(canvas: "Figure") -> None:
         axes = canvas.subplots()
-        # A row for each contest: three bars from 0 to 1, and over them the win rate.
         for row, c in enumerate(contests):
-            left, n = 0.0, max(1, c.figures.n)
-            for count, name, colour in (
-                (c.figures.wins, "the first won", "d"),
-                (c.figures.ties, "tied", "line"),
-                (c.figures.losses, "the second won", "ew"),
-            ):
-                label = None if row else name  # once in the legend
-                axes.barh(row, count / n, left=left, height=0.55, color=COLOURS[colour], label=label)
-                left += count / n
-            rate = c.figures.win_rate
-            if rate.value is not None:
-                for shade, width in (("page", 3.4), ("ink", 1.4)):  # an outline, so that it shows on a bar
-                    if rate.ci:
-                        axes.plot(rate.ci, (row, row), "|-", color=COLOURS[shade], lw=width, ms=6, mew=width)
-                axes.plot(rate.value, row, "o", color=COLOURS["ink"], ms=4, clip_on=False)
+            _draw_contest(axes, row, c.figures)
         axes.axvline(0.5, color=COLOURS["ink"], linewidth=0.8, linestyle=(0, (4, 3)))
         axes.set_yticks(range(len(contests)), labels)
-        axes.set_ylim(len(contests) - 0.4, -0.6)
+        axes.set_ylim(len(contests) - 0.4, -0.6)  # the first contest at the top
         axes.set_xlim(0, 1)
         axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
         axes.tick_params(axis="y", length=0, labelcolor=COLOURS["ink"])
@@ -146,6 +142,28 @@ def win_chart(contests: Sequence[Contest]) -> "Markup":
 
     summary = f"Won, tied and lost pairs by contest: {'; '.join(in_words)}."
     return drawn(draw, 8.6, 1.0 + 0.4 * len(contests), summary)
+
+
+def _draw_contest(axes: "Axes", row: int, figures: PairFigures) -> None:
+    """Three bars that together reach from 0 to 1, and over them the win rate with its interval."""
+    bars = (
+        (figures.wins, "the first won", "d"),
+        (figures.ties, "tied", "line"),
+        (figures.losses, "the second won", "ew"),
+    )
+    left = 0.0
+    n = max(1, figures.n)  # without a verdict the bars have no length
+    for count, name, colour in bars:
+        label = name if row == 0 else None  # once in the legend
+        axes.barh(row, count / n, left=left, height=0.55, color=COLOURS[colour], label=label)
+        left += count / n
+
+    rate = figures.win_rate
+    if rate.ci:
+        for shade, width in (("page", 3.4), ("ink", 1.4)):  # an outline, so that it shows on a bar
+            axes.plot(rate.ci, (row, row), "|-", color=COLOURS[shade], lw=width, ms=6, mew=width)
+    if rate.value is not None:
+        axes.plot(rate.value, row, "o", color=COLOURS["ink"], ms=4, clip_on=False)
 
 
 FILES = ("verdicts.jsonl", "report.html", "battle.json")

@@ -1,4 +1,8 @@
-"""What a battle is asked: the files of the systems, the judge, and what it would cost."""
+"""What a battle is asked: the files of the systems, the judge, and what it would cost.
+
+`read_systems` reads the answers, a `BattleSpec` holds all that is asked, and `fought` and `battle_estimate`
+have it answered or estimated.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,7 +47,7 @@ def read_systems(entries: Sequence[str]) -> Systems:
         check_match(systems)
 
     # All in the order of the first system, so that answers of one place belong together.
-    first = next(iter(systems))
+    first, *_ = systems
     order = {answer.id: index for index, answer in enumerate(systems[first])}
     return {name: _in_order(answers, order) for name, answers in systems.items()}
 

@@ -162,7 +162,9 @@ def evaluated(work: Work) -> tuple[Work, Evaluation, list[Rating], Battle | None
         kept += ratings
         protocols.append(protocol_name(judge.protocol))
         settings.setdefault(plan.name, {"protocol": judge.protocol, **judge.settings})
-        metrics = {m.name: (m.label, m.scale) for m in task.metrics}
+        metrics = {}
+        for metric in task.metrics:
+            metrics[metric.name] = metric.label, metric.scale
         cells += evaluated_cells(ratings, plan.name, metrics, list(work.systems))
 
     # What needs no model, and the battle, whose requests wait beside those of the categories.
@@ -236,7 +238,7 @@ def _write(
         for text in work.texts(plan.name):
             texts[text.example, text.variant] = text
     table = Printout((), frame=lambda: pd.DataFrame(evaluation.rows()))
-    folder.write("ratings.jsonl", (json_line(_rating_row(rating)) for rating in ratings))
+    folder.write("ratings.jsonl", [json_line(_rating_row(rating)) for rating in ratings])
     folder.write("evaluation.csv", [text_for_programs(table, "csv")])
     folder.write("report.html", [evaluation_page(evaluation, texts, battle)])
     folder.write("evaluation.json", [indented_json(evaluation.to_json())])
@@ -262,11 +264,11 @@ def discern(work: Work, output: OutputOptions, *, out: str | None) -> None:
     from dhp.report.terminal import results_in_terminal
     from dhp.run import run
 
-    name, answers = next(iter(work.systems.items()))
+    name, *_ = work.systems
     folders = _run_folders(work, out)
     all_results: list[Result] = []
     for plan, judge in work.judges():
-        of_category = [a for a in answers if a.category == plan.name]
+        of_category = [answer for answer in work.systems[name] if answer.category == plan.name]
         made = []
         for answer in of_category:
             example = Example(answer.id, answer.question, answer.output)

@@ -1,4 +1,8 @@
-"""The table and the page of an evaluation by category."""
+"""The table and the page of an evaluation by category.
+
+The terminal shows one table of all cells (`cells_table`). The page has, for each category, a chart, a table
+with the reasons why answers are unread, and the best and worst answers; then the battle, if there was one.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -17,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _COLOURS = ("d", "ew", "yes", "no", "heat", "weak")
-
+"""Colours of models by their place, of those that all charts have; a seventh has the first one again."""
 
 _CATEGORY = Column[EvaluatedCell]("category", lambda cell: cell.category, names=True, right=False)
 
@@ -87,10 +91,8 @@ def evaluation_page(
         parts.append(Heading(name))
         if judged:
             parts.append(Chart([scores_chart(name, judged)]))
-        parts += [
-            category_table(name, cells),
-            Fold("Best and worst answers", list(_best_and_worst(judged, texts))),
-        ]
+        parts.append(category_table(name, cells))
+        parts.append(Fold("Best and worst answers", list(_best_and_worst(judged, texts))))
     if battle:
         parts += [Heading(battle_title(battle)), *page_parts(battle)]
     parts += asked_parts(evaluation.settings, evaluation.usage, evaluation.cost)
@@ -117,6 +119,8 @@ def scores_chart(category: str, cells: Sequence[EvaluatedCell]) -> "Markup":
     metrics = list(dict.fromkeys(cell.metric for cell in cells))
     models = list(dict.fromkeys(cell.model for cell in cells))
     height = 0.8 / len(models)  # of a bar; a gap of .2 parts the metrics
+    lowest = min(cell.scale[0] for cell in cells)
+    highest = max(cell.scale[1] for cell in cells)
 
     def draw(canvas: "Figure") -> None:
         axes = canvas.subplots()
@@ -124,7 +128,7 @@ def scores_chart(category: str, cells: Sequence[EvaluatedCell]) -> "Markup":
             # The bars of a metric stand around its whole number, in the order of the models.
             number = models.index(cell.model)
             row = metrics.index(cell.metric) + (number - (len(models) - 1) / 2) * height
-            label = cell.model if cell.metric == metrics[0] else None
+            label = cell.model if cell.metric == metrics[0] else None  # once in the legend
             colour = COLOURS[_COLOURS[number % len(_COLOURS)]]
             low = cell.scale[0]  # where the bar begins: scales begin at 1, not at 0
             length = (cell.mean or low) - low
@@ -133,12 +137,15 @@ def scores_chart(category: str, cells: Sequence[EvaluatedCell]) -> "Markup":
                 for shade, width in (("page", 3.0), ("ink", 1.1)):  # an outline, so that it shows on a bar
                     axes.plot(cell.ci, (row, row), "|-", color=COLOURS[shade], lw=width, ms=4, mew=width)
         axes.set_yticks(range(len(metrics)), metrics)
-        axes.set_ylim(len(metrics) - 0.4, -0.6)
-        axes.set_xlim(min(cell.scale[0] for cell in cells), max(cell.scale[1] for cell in cells))
+        axes.set_ylim(len(metrics) - 0.4, -0.6)  # the first metric at the top
+        axes.set_xlim(lowest, highest)
         axes.tick_params(axis="y", length=0, labelcolor=COLOURS["ink"])
         axes.grid(axis="x", linewidth=0.6)
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, frameon=False)
 
-    summary = "; ".join(f"{cell.metric}, {cell.model}: {figure(cell.mean)}" for cell in cells)
+    means = []
+    for cell in cells:
+        means.append(f"{cell.metric}, {cell.model}: {figure(cell.mean)}")
+    summary = "; ".join(means)
     rows = len(metrics) * (0.3 + 0.16 * len(models))
     return drawn(draw, 8.6, 0.9 + rows, f"Mean scores of {category}: {summary}.")

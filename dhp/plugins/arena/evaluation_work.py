@@ -68,7 +68,7 @@ def content_language(changes: AnswerChanges) -> Language:
 
 
 _NAMED = 20
-"""Questions in a note. Chosen."""
+"""Questions that a note names. Chosen: a few lines of a terminal."""
 
 
 def _note_categories(plans: Sequence[CategoryPlan], answers: Sequence[Answer]) -> None:
@@ -128,12 +128,16 @@ class Work:
 
         # Answers of all models, and the targets: of a file of their own, or beside the first answers.
         systems = read_systems(options.answers)
-        name, first = next(iter(systems.items()))
+        name, *_ = systems
+        first = systems[name]
         target_answers = first
         if options.targets:
             target_answers = read_answers(Path(options.targets), answered=False)
             check_match({options.targets: target_answers, name: first})
-        targets = {answer.id: answer.target for answer in target_answers if answer.target}
+        targets = {}
+        for answer in target_answers:
+            if answer.target:
+                targets[answer.id] = answer.target
 
         # Answers that belong to a planned category; with references each of them needs a target.
         planned = [category.name for category in plan.categories]
@@ -168,7 +172,9 @@ class Work:
         texts = []
         for name, answers in self.systems.items():
             for each in _of_categories(answers, [category]):
-                references = (self.targets[each.id],) if each.id in self.targets else ()
+                references: tuple[str, ...] = ()
+                if each.id in self.targets:
+                    references = (self.targets[each.id],)
                 texts.append(Candidate(each.id, name, each.output, each.question, references=references))
         return texts
 
@@ -180,9 +186,10 @@ class Work:
         """The judge of each category that has answers and metrics of the judge."""
         model, options = self.asked.cached_model, self.options
         changes = self.changes.values_with({}) | {"language": self.plan.language}
-        if self.changes.extraction not in (None, "parse"):  # probabilities are those of a bare score
-            changes["answer"] = "score-only"
+        if self.changes.extraction not in (None, "parse"):
+            changes["answer"] = "score-only"  # probabilities are read off the first token: a bare score
         protocol = override(evaluation_protocol(), **changes)
+        seed = self.contest.seed if self.contest.settings.send_seed else None
         for plan in self.plan.categories:
             if not self.is_judged(plan):
                 continue
@@ -190,10 +197,12 @@ class Work:
                 yield plan, self.asked
                 continue
             # Steps that the model is to write come first, as the prompts show them.
-            definitions = {} if dry else self._without_steps(plan)
-            steps = written_steps(model, self.plan.content, plan.name, definitions) if definitions else {}
-            if len(steps) < len(definitions):
-                continue  # a filler answers later: this category waits
+            steps: dict[str, str] = {}
+            definitions = self._without_steps(plan)
+            if definitions and not dry:  # a dry run asks nothing, so its prompts have none
+                steps = written_steps(model, self.plan.content, plan.name, definitions)
+                if len(steps) < len(definitions):
+                    continue  # a filler answers later: this category waits
             templates = _with_steps(plan, steps)
             for task in self._tasks(plan):
                 judge = evaluation_judge(
@@ -204,7 +213,7 @@ class Work:
                     templates,
                     self.plan.content,
                     options.with_reference or "none",
-                    seed=self.contest.seed if self.contest.settings.send_seed else None,
+                    seed=seed,
                 )
                 yield replace(plan, task=task), judge
 
@@ -225,7 +234,11 @@ class Work:
         """Metric -> definition, if its template lacks evaluation steps, which the model writes."""
         if plan.templates is None:
             return {}
-        return {metric.name: metric.definition for metric in plan.task.metrics if metric.name in plan.lacking}
+        definitions = {}
+        for metric in plan.task.metrics:
+            if metric.name in plan.lacking:
+                definitions[metric.name] = metric.definition
+        return definitions
 
     def estimate(self) -> list[Part]:
         """What it would take."""

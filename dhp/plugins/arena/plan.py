@@ -27,7 +27,7 @@ _RANGE = re.compile(r"[(（]\s*(\d+)\s*[-–~]\s*(\d+)(?:分)?\s*[)）]")
 AUTO = "auto"
 """Evaluation steps that the model is to write."""
 _SCALE = Scale(min=1.0, max=5.0)
-"""The scale of a metric whose text states none."""
+"""The scale of a metric whose text states none: that of the bundled metrics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,8 +192,10 @@ def _filled(template: str, definition: str, steps: str, place: str) -> str:
 
 
 def _metric(label: str, definition: str, steps: str | None) -> Metric:
+    scale = _SCALE
     stated = _RANGE.search(definition)
-    scale = Scale(min=float(stated[1]), max=float(stated[2])) if stated else _SCALE
+    if stated:
+        scale = Scale(min=float(stated[1]), max=float(stated[2]))
     return Metric(
         name=metric_key(label),
         label=label,
@@ -206,7 +208,8 @@ def _metric(label: str, definition: str, steps: str | None) -> Metric:
 
 
 def metric_key(label: str) -> str:
-    """The name of a metric in tables: lower-case letters, digits and `_`."""
+    """The name of a metric in tables: lower-case letters, digits and `_`; "Language organization" becomes
+    `language_organization`."""
     key = re.sub(r"[^a-z0-9]+", "_", label.lower()).strip("_")
     if re.match(r"[a-z]", key):
         return key

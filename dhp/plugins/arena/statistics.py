@@ -57,11 +57,20 @@ def position_bias(as_given: npt.ArrayLike, swapped: npt.ArrayLike) -> PositionBi
     first = int(((a > 0) & (b < 0)).sum())
     second = int(((a < 0) & (b > 0)).sum())
     flips = first + second
-    # Clopper and Pearson: quantiles of beta distributions, and the ends themselves at 0 and n.
-    low = float(beta.ppf(0.025, flips, n - flips + 1)) if flips else 0.0
-    high = float(beta.ppf(0.975, flips + 1, n - flips)) if flips < n else 1.0
-    p = float(binomtest(first, flips).pvalue) if flips else 1.0
-    return PositionBias(flips / n, first / flips if flips else None, (low, high), p, flips, n)
+
+    # Clopper and Pearson: quantiles of beta distributions, which have no parameter 0; there the limit is
+    # the end itself.
+    low, high = 0.0, 1.0
+    if flips > 0:
+        low = float(beta.ppf(0.025, flips, n - flips + 1))
+    if flips < n:
+        high = float(beta.ppf(0.975, flips + 1, n - flips))
+
+    toward_first, p = None, 1.0
+    if flips > 0:
+        toward_first = first / flips
+        p = float(binomtest(first, flips).pvalue)
+    return PositionBias(flips / n, toward_first, (low, high), p, flips, n)
 
 
 def bradley_terry(wins: npt.ArrayLike, *, prior: float = 0.5, tolerance: float = 1e-10) -> Floats:
@@ -76,12 +85,14 @@ def bradley_terry(wins: npt.ArrayLike, *, prior: float = 0.5, tolerance: float =
     won = np.where(off_diagonal, won + prior, 0.0)
     met = won + won.T
     strength = np.ones(len(won))
+    if len(won) < 2:  # without an opponent the step below would divide by zero
+        return np.zeros(len(won))
     for _ in range(10_000):  # far more than it takes; it only bounds a table that does not settle
-        # Hunter's minorise-maximise step, which can only raise the likelihood; then mean 0 of the logarithms.
+        # Hunter's minorise-maximise step, which can only raise the likelihood.
         pace = met / (strength[:, None] + strength[None, :])
-        new = won.sum(axis=1) / np.maximum(pace.sum(axis=1), 1e-300) if len(won) > 1 else strength
-        new = new / np.exp(np.log(new).mean())
-        done = np.abs(np.log(new) - np.log(strength)).max(initial=0) < tolerance
+        new = won.sum(axis=1) / np.maximum(pace.sum(axis=1), 1e-300)  # not 0, of one who met nobody
+        new = new / np.exp(np.log(new).mean())  # mean 0 of the logarithms, as only ratios are known
+        done = np.abs(np.log(new) - np.log(strength)).max() < tolerance
         strength = new
         if done:
             break
@@ -115,7 +126,7 @@ class PairOutcome:
         """Whether the verdict follows the order of the texts."""
         if self.as_given is None or self.swapped is None:
             return False
-        return self.as_given * self.swapped < 0
+        return self.as_given * self.swapped < 0  # 1 and -1: each order has another winner
 
     @property
     def result(self) -> str:
@@ -201,7 +212,9 @@ def _mean_scores(scores: Iterable[Interval | None]) -> Interval | None:
     known = [both for both in scores if both is not None]
     if not known:
         return None
-    return fmean(first for first, _ in known), fmean(second for _, second in known)
+    firsts = [first for first, _ in known]
+    seconds = [second for _, second in known]
+    return fmean(firsts), fmean(seconds)
 
 
 def pair_figures(outcomes: Sequence[PairOutcome]) -> PairFigures:
@@ -212,6 +225,8 @@ def pair_figures(outcomes: Sequence[PairOutcome]) -> PairFigures:
     if scores:  # without a preference each sign of a score is as likely as the other
         log_p = signed_rank(scores, "sign-flip")
         p = math.exp(signed_rank(scores, "sign-flip", "two-sided"))
+    as_given = points(each.as_given for each in outcomes)
+    swapped = points(each.swapped for each in outcomes)
     return PairFigures(
         n=len(scores),
         wins=counts["better"],
@@ -223,9 +238,7 @@ def pair_figures(outcomes: Sequence[PairOutcome]) -> PairFigures:
         mean_scores=_mean_scores(each.scores for each in outcomes),
         log_p=log_p,
         p=p,
-        bias=position_bias(
-            points(each.as_given for each in outcomes), points(each.swapped for each in outcomes)
-        ),
+        bias=position_bias(as_given, swapped),
     )
 
 
@@ -233,19 +246,24 @@ def win_rate(scores: Sequence[float]) -> Share:
     """The share of scores above zero, zeros half, with its 95 % interval; None without a score."""
     if not scores:
         return Share(None, None)
-    influences = detection_influences(np.asarray(scores, dtype=float)[:, None, None])
+    # One kind of damage and one metric, as detection has them; its share is that of differences above 0.
+    differences = np.asarray(scores, dtype=float)[:, None, None]
+    influences = detection_influences(differences)
     lows, highs = mean_interval(influences)
     low, high = float(lows[0, 0]), float(highs[0, 0])
-    return Share(float(influences.value[0, 0]), None if math.isnan(low) else (low, high))
+    ci = None if math.isnan(low) else (low, high)  # of one pair there is no interval
+    return Share(float(influences.value[0, 0]), ci)
 
 
 def _without_ties(wins: int, losses: int) -> Share:
+    """The share of wins among pairs that are no tie, with Wilson's 95 % interval."""
     from scipy.stats import binomtest
 
-    if not wins + losses:
+    decided = wins + losses
+    if not decided:
         return Share(None, None)
-    interval = binomtest(wins, wins + losses).proportion_ci(method="wilson")
-    return Share(wins / (wins + losses), (float(interval.low), float(interval.high)))
+    interval = binomtest(wins, decided).proportion_ci(method="wilson")
+    return Share(wins / decided, (float(interval.low), float(interval.high)))
 
 
 def points(choices: Iterable[int | None]) -> list[float]:
