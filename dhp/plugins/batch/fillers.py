@@ -24,6 +24,7 @@ from dhp.plugins.batch.request_files import BatchWriter
 from dhp.plugins.batch.results import BatchResults
 
 _WRITABLE = ("openai/", "litellm/", *(f"{name}/" for name in SERVERS))
+"""How the names of models begin whose requests have OpenAI's form."""
 
 
 class RequestFiles:
@@ -107,7 +108,8 @@ class FileFiller:
                 continue
             self.taken += 1
             if self._requests:
-                self._requests.add(target, request, [s for s in request.samples if s not in came])
+                left = [sample for sample in request.samples if sample not in came]
+                self._requests.add(target, request, left)
 
     def fill(self) -> None:
         """Give the files their names; raises `StoppedEarly` with them, or at the limit."""
@@ -156,6 +158,7 @@ def _read(results: BatchResults, target: Target, request: Request) -> dict[int, 
         if isinstance(came, Failure):
             refused |= dict.fromkeys(following, came)
         elif came is not None:
+            # Fewer replies than samples may have come. A sample that has a reply already keeps it.
             replies = {**dict(zip(following, came, strict=False)), **replies}
     target.keep(request, replies)
     return {**refused, **replies}  # a reply counts before a refusal
@@ -207,13 +210,15 @@ class ProviderFiller:
             if not left:
                 yield request, came
                 continue
-            # What is in flight is awaited; only the samples that are left then are sent.
+            # What is in flight is awaited; only the samples that are left then are sent. A line has the key
+            # of its first sample, and asks for `count` of them that follow one another.
             for index, sample in enumerate(samples):
-                job = sent.in_flight.get(request.keys[sample].hex())
-                if job:
-                    batch, count = job
+                in_flight = sent.in_flight.get(request.keys[sample].hex())
+                if in_flight:
+                    batch, count = in_flight
                     self._waits_for.add(batch)
-                    left = [s for s in left if s not in samples[index : index + count]]
+                    asked_there = samples[index : index + count]
+                    left = [other for other in left if other not in asked_there]
             self._requests.add(target, request, left)
             self.taken += 1
 

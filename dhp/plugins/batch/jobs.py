@@ -38,13 +38,13 @@ _OPEN = ("to send", "sent")
 
 _FIRST_WAIT = 1.0
 _LONGEST_WAIT = 60.0
-"""Seconds between looks at a batch; each wait is twice the one before."""
+"""Seconds between looks at a batch; each wait is twice the one before. Chosen: batches take hours."""
 
 _LONGEST_LOCK = 3600.0
-"""Seconds that another process may take to send its batches."""
+"""Seconds that another process may take to send its batches. Chosen: files are up to 200 MB."""
 
 _FETCHES = 3
-"""How often results are fetched that are shorter than the provider says."""
+"""How often results are fetched that are shorter than the provider says. Chosen."""
 
 _REFUSED = (400, 401, 403, 404, 413, 422)
 """HTTP statuses after which the provider holds nothing of what it was sent."""
@@ -102,7 +102,11 @@ class RemoteBatches:
     def of(self, model: str, endpoint: str) -> list[Job]:
         """The batches of a model that are in work, or have ended without a reply to each request."""
         wanted = (*_OPEN, "ended")
-        return [j for j in self.jobs() if (j.model, j.endpoint) == (model, endpoint) and j.state in wanted]
+        jobs = []
+        for job in self.jobs():
+            if job.model == model and job.endpoint == endpoint and job.state in wanted:
+                jobs.append(job)
+        return jobs
 
     def in_flight(self, jobs: Iterable[Job]) -> dict[str, tuple[str, int]]:
         """custom_id -> (name of the batch, samples) of all requests in work."""
@@ -110,7 +114,7 @@ class RemoteBatches:
         for job in jobs:
             if job.state in _OPEN:
                 for custom_id, body in self._requests(job):
-                    waiting[custom_id] = job.name, body.get("n", 1)
+                    waiting[custom_id] = job.name, body.get("n", 1)  # without `n` one sample is asked for
         return waiting
 
     def results(self, jobs: Iterable[Job]) -> list[Path]:
@@ -129,23 +133,22 @@ class RemoteBatches:
         `known` are the names of the batches that were there when the files were begun.
         """
         with self._alone():
-            sent_meanwhile: set[str] = set()
+            begun_meanwhile = []
             for job in self.jobs():
                 if job.name not in known and job.state != "failed":
-                    sent_meanwhile.update(custom_id for custom_id, _ in self._requests(job))
+                    begun_meanwhile.append(job)
 
             made = []
             for part in parts:
                 about = part.path.stem, provider, part.model, part.endpoint, part.requests
                 made.append(Job(*about, time.time(), "to send"))
 
-            if sent_meanwhile:
-                wanted = {custom_id for job in made for custom_id, _ in self._requests(job)}
-                if wanted & sent_meanwhile:
-                    for part in parts:
-                        part.path.unlink()
-                        keys_file(part.path).unlink()
-                    return set()
+            # Files are large, so they are read only if there is something to hold them against.
+            if begun_meanwhile and self._names(begun_meanwhile) & self._names(made):
+                for part in parts:
+                    part.path.unlink()
+                    keys_file(part.path).unlink()
+                return set()
 
             # All are on disk before the first is sent: what a kill leaves unsent is sent by the next command.
             for job in made:
@@ -154,6 +157,14 @@ class RemoteBatches:
             for job in made:
                 self._send(job, open_provider(provider, job.endpoint))
         return {job.name for job in made}
+
+    def _names(self, jobs: Iterable[Job]) -> set[str]:
+        """The custom_ids of all requests."""
+        names = set()
+        for job in jobs:
+            for custom_id, _ in self._requests(job):
+                names.add(custom_id)
+        return names
 
     def _hold(self, job: Job) -> None:
         """Mark the samples of a batch in the store, so that a direct run does not ask for them."""
@@ -185,9 +196,10 @@ class RemoteBatches:
         Raises `InputError` if there is none, or it is not in work.
         """
         with self._alone():
-            job = next((j for j in self.jobs() if name in (j.name, j.batch)), None)
-            if job is None:
+            named = [job for job in self.jobs() if name in (job.name, job.batch)]
+            if not named:
                 return self._freed(name)
+            job = named[0]
             if job.state not in _OPEN:
                 raise InputError(f"batch '{name}': is {job.state}; must be a running one")
             provider = open_provider(job.provider, job.endpoint)
@@ -196,6 +208,7 @@ class RemoteBatches:
                 return self._give_up(job, "cancelled")
             job = self._keep(replace(job, state="sent", batch=batch))
             try:
+                # A batch that has ended cannot be cancelled; one that is may end at once, or later.
                 if not _call(job, lambda: provider.state(batch)).ended:
                     _call(job, lambda: provider.cancel(batch))
                 ended = _call(job, lambda: provider.state(batch)).ended
@@ -296,7 +309,7 @@ class RemoteBatches:
         """Send a batch whose command was stopped between sending it and writing that down, or before."""
         with self._alone():
             # Another process may have sent it while this one waited for the lock.
-            job = next(other for other in self.jobs() if other.name == job.name)
+            (job,) = [other for other in self.jobs() if other.name == job.name]
             if job.state != "to send":
                 return job
             batch = self._find(job, provider)
@@ -340,7 +353,8 @@ class RemoteBatches:
             while line is not None:
                 results += 1
                 response = line.get("response")
-                answers += isinstance(response, dict) and response.get("status_code") == 200
+                if isinstance(response, dict) and response.get("status_code") == 200:
+                    answers += 1
                 yield json.dumps(line) + "\n"
                 line = _call(job, lambda: next(fetched, None))
 
@@ -353,13 +367,15 @@ class RemoteBatches:
         whole = True
         # The two files have a line each for the same requests, in the same order.
         for (custom_id, body), keyed in zip(self._requests(job), self._keys(job), strict=True):
-            keys = {int(sample): bytes.fromhex(key) for sample, key in keyed["keys"].items()}
+            keys: dict[int, bytes] = {}
+            for sample, key in keyed["keys"].items():
+                keys[int(sample)] = bytes.fromhex(key)
             replies: dict[int, Reply] = {}
             if custom_id in results:
                 with suppress(InputError):  # of a refused parameter; the next round tells it
                     came = results.read(custom_id, body)
                     if isinstance(came, list):
-                        replies = dict(zip(keys, came, strict=False))
+                        replies = dict(zip(keys, came, strict=False))  # fewer may come than were asked for
             if len(replies) < len(keys):
                 whole = False
             self.store.add(rows(keys, job.model, job.endpoint, replies, keyed["run"]))
@@ -374,7 +390,9 @@ class RemoteBatches:
         kinds: Counter[str] = Counter()
         refused: set[str] = set()
         # Names of fields alone, as the bodies of a batch may be hundreds of megabytes.
-        lacking = {custom_id: tuple(body) for custom_id, body in self._requests(job)}
+        lacking = {}
+        for custom_id, body in self._requests(job):
+            lacking[custom_id] = tuple(body)
         with self._results(job).open("rb") as lines:
             for raw in lines:
                 result = read_result_line(job.place, raw)
@@ -388,13 +406,15 @@ class RemoteBatches:
         if lacking:
             kinds["without a result"] = len(lacking)
 
-        counts = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
+        counted = [f"{count:,} {kind}" for kind, count in kinds.most_common()]
+        counts = ", ".join(counted)
         if kinds:
             _say(f"{job.place}: of {job.requests:,} requests failed {counts}")
         if kinds.total() < job.requests:
             return
         if refused:
-            advice = "; ".join(f"'{name}': {parameter_advice(name)}" for name in sorted(refused))
+            advices = [f"'{name}': {parameter_advice(name)}" for name in sorted(refused)]
+            advice = "; ".join(advices)
             raise InputError(
                 f"{job.place}: no request was answered, as it refuses a parameter, {advice} ({counts})"
             )

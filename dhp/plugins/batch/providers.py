@@ -69,10 +69,12 @@ class Provider(Protocol):
 
 
 _LATEST = 1000
-"""Batches that are looked through for a lost one, the newest first."""
+"""Batches that are looked through for a lost one, the newest first. Chosen: one is looked for soon."""
 
 _OPENAI_ENDED = ("completed", "expired", "cancelled", "failed")
+"""Statuses of OpenAI's batches after which nothing more comes."""
 _OPENAI_TAG = "dhp"
+"""Name of our tag in the metadata of a batch."""
 
 
 class OpenAIBatches:
@@ -99,7 +101,8 @@ class OpenAIBatches:
 
     def find(self, tag: str, count: int, since: float, known: Collection[str]) -> str | None:
         for batch in itertools.islice(self._client.batches.list(limit=100), _LATEST):
-            if (batch.metadata or {}).get(_OPENAI_TAG) == tag:
+            metadata = batch.metadata or {}
+            if metadata.get(_OPENAI_TAG) == tag:
                 return batch.id
         return None
 
@@ -111,8 +114,10 @@ class OpenAIBatches:
             progress += f", {counts.completed} of {counts.total} answered"
         failed = ""
         if remote.status == "failed":
-            errors = remote.errors.data if remote.errors and remote.errors.data else []
-            reasons = [error.message or error.code or "" for error in errors[:3]]
+            reasons = []
+            if remote.errors and remote.errors.data:
+                for error in remote.errors.data[:3]:  # the first ones say enough; there may be one a line
+                    reasons.append(error.message or error.code or "")
             failed = "; ".join(reasons) or "no reason given"
         answers = counts.completed if counts else 0
         return State(progress, remote.status in _OPENAI_ENDED, failed, answers)
@@ -132,8 +137,10 @@ def _json_lines(pieces: Iterable[bytes]) -> Iterator[Any]:
     """The values of lines that end by a line feed alone, from pieces of any size."""
     rest = b""
     for piece in itertools.chain(pieces, [b"\n"]):
-        *whole, rest = (rest + piece).split(b"\n")
-        yield from (json.loads(line) for line in whole if line.strip())
+        *whole, rest = (rest + piece).split(b"\n")  # what stands behind the last line feed goes on
+        for line in whole:
+            if line.strip():
+                yield json.loads(line)
 
 
 # Reasons to stop, and their words at OpenAI.
@@ -145,8 +152,18 @@ _ANTHROPIC_FINISH = {
 }
 _ANTHROPIC_STATUS = {"invalid_request_error": 400, "authentication_error": 401, "not_found_error": 404}
 """Kinds of errors with the status that means the same; others may pass."""
+_ANTHROPIC_CONVERTED = (
+    "model",
+    "max_tokens",
+    "max_completion_tokens",
+    "messages",
+    "n",
+    "seed",
+    "response_format",
+)
+"""Fields of a chat completion that Anthropic has in another form, or not at all."""
 _SKEW = 60.0
-"""Seconds by which the clock here may be ahead of that there."""
+"""Seconds by which the clock here may be ahead of that there. Chosen."""
 
 
 class AnthropicBatches:
@@ -160,7 +177,7 @@ class AnthropicBatches:
 
     def submit(self, path: Path, tag: str) -> str:
         with path.open("rb") as lines:
-            requests: list[Any] = [_anthropic_request(json.loads(line)) for line in lines]
+            requests: list[Any] = [_anthropic_request(line) for line in map(json.loads, lines)]
         once = self._client.with_options(max_retries=0)  # a lost answer does not mean a lost batch
         return str(once.messages.batches.create(requests=requests).id)
 
@@ -202,18 +219,29 @@ def _anthropic_request(line: Mapping[str, Any]) -> dict[str, Any]:
         raise InputError(
             "`batch` anthropic: gives no log-probabilities; allowed: `extraction` parse or another provider"
         )
+    system, others = _system_and_others(body["messages"])
     params: dict[str, Any] = {
         "model": body["model"],
         "max_tokens": body.get("max_tokens") or body.get("max_completion_tokens"),
-        "messages": [m for m in body["messages"] if m["role"] != "system"],
+        "messages": others,
     }
-    system = "\n\n".join(m["content"] for m in body["messages"] if m["role"] == "system")
     if system:
         params["system"] = system
-    converted = ("model", "max_tokens", "max_completion_tokens", "messages", "n", "seed", "response_format")
     # Further fields of the user's own go along as they are.
-    params |= {name: value for name, value in body.items() if name not in converted}
+    further = {name: value for name, value in body.items() if name not in _ANTHROPIC_CONVERTED}
+    params.update(further)
     return {"custom_id": line["custom_id"], "params": params}
+
+
+def _system_and_others(messages: Iterable[Mapping[str, str]]) -> tuple[str, list[Mapping[str, str]]]:
+    """The words of the system, which other providers have in a field of their own, and the other messages."""
+    system, others = [], []
+    for message in messages:
+        if message["role"] == "system":
+            system.append(message["content"])
+        else:
+            others.append(message)
+    return "\n\n".join(system), others
 
 
 def _anthropic_result(line: Mapping[str, Any]) -> dict[str, Any]:
@@ -221,22 +249,27 @@ def _anthropic_result(line: Mapping[str, Any]) -> dict[str, Any]:
     result, name = line["result"], line["custom_id"]
     if result["type"] == "succeeded":
         message = result["message"]
-        text = "".join(part.get("text") or "" for part in message["content"] if part["type"] == "text")
+        texts = []
+        for part in message["content"]:  # thoughts are parts of another type
+            if part["type"] == "text":
+                texts.append(part.get("text") or "")
         finish = _ANTHROPIC_FINISH.get(message["stop_reason"], message["stop_reason"])
         usage = message["usage"]
         body = {
             "model": message["model"],
-            "choices": [{"index": 0, "message": {"content": text}, "finish_reason": finish}],
+            "choices": [{"index": 0, "message": {"content": "".join(texts)}, "finish_reason": finish}],
             "usage": {"prompt_tokens": usage["input_tokens"], "completion_tokens": usage["output_tokens"]},
         }
         return {"custom_id": name, "response": {"status_code": 200, "body": body}, "error": None}
     if result["type"] == "errored":
-        error = result["error"].get("error") or result["error"]
-        response = {"status_code": _ANTHROPIC_STATUS.get(error.get("type"), 500), "body": {"error": error}}
+        error = result["error"].get("error") or result["error"]  # mostly in an envelope of its own
+        status = _ANTHROPIC_STATUS.get(error.get("type"), 500)
+        response = {"status_code": status, "body": {"error": error}}
         return {"custom_id": name, "response": response, "error": None}
     return {"custom_id": name, "response": None, "error": {"code": f"batch_{result['type']}"}}
 
 
+# Whatever is not in this list has ended, so that a state that is new to us does not wait for ever.
 _GEMINI_RUNNING = ("QUEUED", "PENDING", "RUNNING", "CANCELLING", "PAUSED", "UPDATING", "UNSPECIFIED")
 _GEMINI_FINISH = {"STOP": "stop", "MAX_TOKENS": "length"}
 """Reasons to stop, and their words at OpenAI; all others mean that content was filtered."""
@@ -266,7 +299,8 @@ class GeminiBatches:
 
     def submit(self, path: Path, tag: str) -> str:
         with tempfile.TemporaryDirectory() as folder:
-            converted, model = Path(folder) / f"{tag}.jsonl", ""
+            converted = Path(folder) / f"{tag}.jsonl"
+            model = ""  # all requests of a file go to one
             with path.open("rb") as lines, new_file(converted) as out:
                 for line in lines:
                     data = json.loads(line)
@@ -276,9 +310,8 @@ class GeminiBatches:
             file = self._client.files.upload(
                 file=str(converted), config={"display_name": tag, "mime_type": "application/jsonl"}
             )
-        return str(
-            self._client.batches.create(model=model, src=file.name or "", config={"display_name": tag}).name
-        )
+        batch = self._client.batches.create(model=model, src=file.name or "", config={"display_name": tag})
+        return str(batch.name)
 
     def find(self, tag: str, count: int, since: float, known: Collection[str]) -> str | None:
         for batch in itertools.islice(self._client.batches.list(), _LATEST):
@@ -299,9 +332,8 @@ class GeminiBatches:
         if remote.dest is None or not remote.dest.file_name:
             return
         data = self._client.files.download(file=remote.dest.file_name)
-        for line in data.decode().split("\n"):
-            if line.strip():
-                yield _gemini_result(json.loads(line))
+        for line in _json_lines([data]):
+            yield _gemini_result(line)
 
     def cancel(self, batch: str) -> None:
         self._client.batches.cancel(name=batch)
@@ -309,21 +341,21 @@ class GeminiBatches:
 
 def _gemini_request(body: Mapping[str, Any]) -> dict[str, Any]:
     """A chat completion as a request of Gemini's."""
-    system = [m["content"] for m in body["messages"] if m["role"] == "system"]
-    contents = []
-    for message in body["messages"]:
-        if message["role"] != "system":
-            role = "model" if message["role"] == "assistant" else "user"
-            contents.append({"role": role, "parts": [{"text": message["content"]}]})
-    request: dict[str, Any] = {
-        "contents": contents,
-        "generationConfig": {_GEMINI_NAMES[name]: body[name] for name in _GEMINI_NAMES if name in body},
-    }
     further = sorted({*body} - {*_GEMINI_NAMES, "model", "messages", "response_format"})
     if further:
         raise InputError(f"`batch` gemini: takes no further fields; allowed: no `body` {further[0]}")
+    system, others = _system_and_others(body["messages"])
+    contents = []
+    for message in others:
+        role = "model" if message["role"] == "assistant" else "user"
+        contents.append({"role": role, "parts": [{"text": message["content"]}]})
+    settings = {}
+    for name, theirs in _GEMINI_NAMES.items():
+        if name in body:
+            settings[theirs] = body[name]
+    request: dict[str, Any] = {"contents": contents, "generationConfig": settings}
     if system:
-        request["systemInstruction"] = {"parts": [{"text": "\n\n".join(system)}]}
+        request["systemInstruction"] = {"parts": [{"text": system}]}
     return request
 
 
@@ -336,28 +368,35 @@ def _gemini_result(line: Mapping[str, Any]) -> dict[str, Any]:
         status = _GEMINI_STATUS.get(error.get("code", 500), 500)
         answer = {"status_code": status, "body": {"error": message}}
         return {"custom_id": line["key"], "response": answer, "error": None}
+    choices = []
+    for index, candidate in enumerate(response.get("candidates", [])):
+        choices.append(_gemini_choice(index, candidate))
+    # A prompt that was blocked has feedback in the place of candidates.
+    if not choices and response.get("promptFeedback"):
+        choices = [{"index": 0, "message": {"content": ""}, "finish_reason": "content_filter"}]
+
     usage = response.get("usageMetadata", {})
+    written = usage.get("candidatesTokenCount", 0) + usage.get(
+        "thoughtsTokenCount", 0
+    )  # thoughts are paid too
     body = {
         "model": response.get("modelVersion", ""),
-        "choices": [_gemini_choice(i, each) for i, each in enumerate(response.get("candidates", []))],
-        "usage": {
-            "prompt_tokens": usage.get("promptTokenCount", 0),
-            "completion_tokens": usage.get("candidatesTokenCount", 0) + usage.get("thoughtsTokenCount", 0),
-        },
+        "choices": choices,
+        "usage": {"prompt_tokens": usage.get("promptTokenCount", 0), "completion_tokens": written},
     }
-    # A prompt that was blocked has feedback in the place of candidates.
-    if not body["choices"] and response.get("promptFeedback"):
-        body["choices"] = [{"index": 0, "message": {"content": ""}, "finish_reason": "content_filter"}]
     return {"custom_id": line["key"], "response": {"status_code": 200, "body": body}, "error": None}
 
 
 def _gemini_choice(index: int, candidate: Mapping[str, Any]) -> dict[str, Any]:
-    parts = (candidate.get("content") or {}).get("parts", [])
-    text = "".join(part.get("text", "") for part in parts if not part.get("thought"))
+    content = candidate.get("content") or {}
+    texts = []
+    for part in content.get("parts", []):
+        if not part.get("thought"):
+            texts.append(part.get("text", ""))
     finish = candidate.get("finishReason", "STOP")
     choice = {
         "index": candidate.get("index", index),
-        "message": {"content": text},
+        "message": {"content": "".join(texts)},
         "finish_reason": _GEMINI_FINISH.get(finish, "content_filter"),
     }
     logprobs = candidate.get("logprobsResult")
@@ -367,17 +406,20 @@ def _gemini_choice(index: int, candidate: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _gemini_positions(logprobs: Mapping[str, Any]) -> list[dict[str, Any]]:
+    # Two lists by place; that of the most probable tokens may be shorter, or not there.
     tops = logprobs.get("topCandidates", [])
-    chosen = logprobs.get("chosenCandidates", [])
-
-    def token(candidate: Mapping[str, Any]) -> dict[str, Any]:
-        return {"token": candidate.get("token", ""), "logprob": candidate.get("logProbability", 0.0)}
-
     positions = []
-    for place, one in enumerate(chosen):
+    for place, chosen in enumerate(logprobs.get("chosenCandidates", [])):
         top = tops[place].get("candidates", []) if place < len(tops) else []
-        positions.append({**token(one), "top_logprobs": [token(other) for other in top]})
+        position = _gemini_token(chosen)
+        position["top_logprobs"] = [_gemini_token(other) for other in top]
+        positions.append(position)
     return positions
+
+
+def _gemini_token(candidate: Mapping[str, Any]) -> dict[str, Any]:
+    # The wire leaves out what is zero: a token that was certain has no probability there.
+    return {"token": candidate.get("token", ""), "logprob": candidate.get("logProbability", 0.0)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,7 +460,10 @@ GEMINI = BatchProvider(
 
 def providers() -> dict[str, BatchProvider]:
     """Name -> each provider that a plug-in offers."""
-    return {name: load_target(target) for name, target in offered("batch_providers").items()}
+    loaded = {}
+    for name, target in offered("batch_providers").items():
+        loaded[name] = load_target(target)
+    return loaded
 
 
 def check_provider(name: str) -> None:
@@ -432,8 +477,12 @@ def check_provider(name: str) -> None:
 def check_key(name: str) -> None:
     """Raise `InputError` if there is no key of a provider."""
     keys = providers()[name].keys
-    if keys and not any(os.environ.get(variable, "").strip() for variable in keys):
-        raise InputError(f"`batch` {name}: {keys[0]} is not set")
+    if not keys:
+        return
+    for variable in keys:
+        if os.environ.get(variable, "").strip():
+            return
+    raise InputError(f"`batch` {name}: {keys[0]} is not set")
 
 
 def check_address(name: str, model: str, endpoint: str) -> None:

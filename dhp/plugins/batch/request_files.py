@@ -1,4 +1,8 @@
-"""Files of requests that a provider answers later."""
+"""Files of requests that a provider answers later.
+
+Lines go into files in a temporary folder, one for each model, and a further one where a file is full. `close`
+moves all of them to their places at once, so that a run that ends early leaves nothing half written.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -74,19 +78,23 @@ class BatchWriter:
                 f"`batch_write` {self._path}: a request holds a key or another secret, which would be in the "
                 "file; leave it out of `body`, or of the texts"
             )
-        custom_id = next(iter(keys.values())).hex()
+        first, *_ = keys.values()
+        custom_id = first.hex()
         request = {"custom_id": custom_id, "method": "POST", "url": _URL, "body": body}
         line = json.dumps(request, ensure_ascii=False).encode() + b"\n"
         with self._or_nothing():
             # A file has requests to one model, as providers want it.
             part, files = self._open.get((model, endpoint)) or self._next(model, endpoint)
             full = part.requests >= _MOST_REQUESTS or part.size + len(line) > _MOST_BYTES
-            if full and part.requests:
+            if full and part.requests:  # a line that is too long by itself goes into a file all the same
                 _close(files)
                 part, files = self._next(model, endpoint)
             files[0].write(line)
             if self._keyed:
-                keyed = {"run": run, "keys": {str(sample): key.hex() for sample, key in keys.items()}}
+                named = {}
+                for sample, key in keys.items():
+                    named[str(sample)] = key.hex()
+                keyed = {"run": run, "keys": named}
                 files[1].write(json.dumps(keyed).encode() + b"\n")
         part.requests += 1
         part.size += len(line)

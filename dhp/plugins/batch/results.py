@@ -33,10 +33,10 @@ from dhp.llm.records import Failure, Reply
 from dhp.llm.store import Store
 
 _LONGEST_KIND = 80
-"""Characters of a server's message that tell one kind of error from another."""
+"""Characters of a server's message that tell one kind of error from another. Chosen: about a line."""
 
 _SHOWN_KINDS = 3
-"""Kinds of errors that a note names."""
+"""Kinds of errors that a note names. Chosen."""
 
 _ALLOWED = "allowed: files with the results of batches, one JSON object per line"
 _VERSION = re.compile(r"[-@:_]v?\d{1,8}([-._]\d{1,4})*")
@@ -165,17 +165,25 @@ class BatchResults:
 
     def note_unused(self, store: Store) -> None:
         """Log how many results belong to no request; those whose replies are stored do."""
-        unused = [line for name, line in self._lines.items() if not self._is_used(name, store)]
+        unused = []
+        for name, line in self._lines.items():
+            if not self._is_used(name, store):
+                unused.append(line)
         if unused:
             logging.getLogger("dhp").warning(
                 "%s: %s of %s results belong to no request of this run (first: %s line %s); left out",
-                *(self.names, f"{len(unused):,}", f"{len(self):,}", unused[0].path, unused[0].line),
+                self.names,
+                f"{len(unused):,}",
+                f"{len(self):,}",
+                unused[0].path,
+                unused[0].line,
             )
 
     def check_used(self, store: Store) -> None:
         """Raise `InputError` if no result belongs to a request, or all are of another model."""
         if self._others and not self._taken:
-            models = ", ".join(f"'{name}'" for name in self._others)
+            quoted = [f"'{name}'" for name in self._others]
+            models = ", ".join(quoted)
             raise InputError(
                 f"{self.names}: all {self._others.total():,} answers are of another model, {models}; nothing "
                 "was asked or written; must be results of the model that the requests name"
@@ -192,7 +200,7 @@ class BatchResults:
             return True
         try:
             return bool(store.find({0: bytes.fromhex(custom_id)}))
-        except ValueError:
+        except ValueError:  # a name that is none of ours is no hexadecimal key
             return False
 
     def _index(self, path: Path) -> None:
@@ -281,7 +289,8 @@ def result_files(patterns: Sequence[str | Path]) -> list[Path]:
     for each in patterns:
         paths = [Path(each)]
         if glob.has_magic(str(each)) and not paths[0].exists():
-            paths = [Path(path) for path in sorted(glob.glob(str(each)))]  # noqa: PTH207  absolute too
+            fitting = sorted(glob.glob(str(each)))  # noqa: PTH207  Path.glob takes no absolute pattern
+            paths = [Path(path) for path in fitting]
             if not paths:
                 raise InputError(f"`batch_read` '{each}': no file fits this pattern; {_ALLOWED}")
         for path in paths:
