@@ -36,6 +36,7 @@ _REQUIREMENT = re.compile(
 _LOADED = ("numpy", "pydantic", "rapidfuzz", "rich", "sqlite3", "ssl", "yaml")
 """What every run loads: what is broken among them shows in their import."""
 _SHOWN_MODELS = 5
+"""Models of a server that are named; of further ones the number. Chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ def _named_values(values: Mapping[str, object]) -> str:
 
 
 def _packages() -> dict[str, list[_Package]]:
-    """Extra -> its packages; those of the core by the empty name. Empty where dhp is not installed itself."""
+    """Extra -> its packages; those of the core by the empty name. Empty if dhp is not installed itself."""
     packages: dict[str, list[_Package]] = {}
     for line in _requirements():
         match = _REQUIREMENT.match(line)
@@ -186,8 +187,13 @@ def _core(packages: dict[str, list[_Package]]) -> Check:
 def _extras(packages: Mapping[str, list[_Package]]) -> list[Check]:
     uses = dict(_EXTRAS)
     with suppress(InputError):  # `_plugins` says it
-        uses |= {plugin.extra: plugin.help for plugin in plugins() if plugin.extra}
-    return [_extra(name, use, packages.get(name, [])) for name, use in uses.items()]
+        for plugin in plugins():
+            if plugin.extra:
+                uses[plugin.extra] = plugin.help
+    extras = []
+    for name, use in uses.items():
+        extras.append(_extra(name, use, packages.get(name, [])))
+    return extras
 
 
 def _extra(name: str, use: str, packages: list[_Package]) -> Check:
@@ -213,7 +219,7 @@ def _content() -> Check:
     from dhp.content.check import check
 
     try:
-        count = sum(1 for _ in check())
+        count = len(list(check()))
     except InputError as e:
         return Check("content", "failed", str(e))
     except ImportError as e:
@@ -229,13 +235,18 @@ def _cache() -> Check:
     except InputError as e:
         return Check("cache", "failed", str(e))
     store = folder / FILE
+    size = 0
     # SQLite keeps what was written last in a file beside that of the store.
-    files = [path for path in (store, Path(f"{store}-wal")) if path.is_file()]
-    size = sum(path.stat().st_size for path in files)
+    for path in (store, Path(f"{store}-wal")):
+        if path.is_file():
+            size += path.stat().st_size
     described = {"folder": str(folder), "replies_bytes": size}
-    nearest = next(place for place in (folder, *folder.parents) if place.exists())
+    # The first run makes the folder: until then the nearest one above it tells whether it can.
+    existing = folder
+    while not existing.exists():
+        existing = existing.parent
     try:  # the rights of a folder do not tell: its file system may be read-only, or full
-        with tempfile.TemporaryFile(dir=nearest):
+        with tempfile.TemporaryFile(dir=existing):
             pass
     except OSError as e:
         says = f"{folder}: cannot be written ({reason(e)}); set XDG_CACHE_HOME, or use --cache or --no-store"
@@ -267,7 +278,8 @@ def _devices() -> Check:
     try:
         import torch
 
-        machine["gpus"] = list(map(torch.cuda.get_device_name, range(torch.cuda.device_count())))
+        for number in range(torch.cuda.device_count()):
+            machine["gpus"].append(torch.cuda.get_device_name(number))
         if torch.backends.mps.is_available():
             machine["gpus"].append("mps")
     except Exception as e:  # noqa: BLE001  drivers and libraries fail in ways of their own
@@ -285,15 +297,19 @@ def server(base_url: str, timeout: float = 5.0) -> Check:
     connection = find_connection(base_url)
     url = connection.endpoint
     key = os.environ.get(KEY_VARIABLE, "").strip()
-    headers = {"Authorization": f"Bearer {key}"} if key and _sendable(key) else {}
+    headers = {}
+    if key and _sendable(key):
+        headers["Authorization"] = f"Bearer {key}"
     try:
         models = served_models(connection.urls[0], headers, timeout)
     except (OSError, HTTPException, ValueError, TypeError, KeyError, RecursionError) as e:
         with_key = f"the key in {KEY_VARIABLE}" if headers else "calls without a key"
         return Check(f"server {url}", "failed", _fault(e, with_key, timeout))
     shown = ", ".join(models[:_SHOWN_MODELS]) or "none"
-    more = f" and {len(models) - _SHOWN_MODELS} more" if len(models) > _SHOWN_MODELS else ""
-    says = f"models: {shown}{more}"
+    further = len(models) - _SHOWN_MODELS
+    if further > 0:
+        shown = f"{shown} and {further} more"
+    says = f"models: {shown}"
     return Check(f"server {url}", "ok", says, {"models": models})
 
 

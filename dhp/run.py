@@ -188,7 +188,10 @@ class RunSpec(Choice, JudgesSpec):
 
 def _paper_protocol(asked: Protocols, *, prompted: bool) -> Protocol:
     """How the paper asks; steps are left to a file of them, or to prompts of one's own."""
-    protocols = [read_protocol(each) if isinstance(each, str) else each for each in as_list(asked)]
+    protocols = []
+    for each in as_list(asked):
+        protocols.append(read_protocol(each) if isinstance(each, str) else each)
+    # Several protocols contradict the preset, which asks in one way.
     known = protocols[0] if len(protocols) == 1 else None
     # It is known by its file: a user may have changed it and given it another name.
     if not isinstance(known, Protocol) or known.origin != read_protocol("dhp").origin:
@@ -308,7 +311,8 @@ def _check_asked(
     """Raise `InputError` for metrics, weights, prompts and servers, before a dataset is degraded."""
     _check_settings(spec, judges, dataset, variants)
     task = with_metrics(dataset.task, spec.metrics)
-    originals = [original_of(example, task) for example in dataset.examples[:LOOKED_AT]]
+    first_examples = dataset.examples[:LOOKED_AT]
+    originals = [original_of(example, task) for example in first_examples]
     for judge in judges:
         if judge.cached_model:
             judge.cached_model.check_server(judge.requests(originals, task))
@@ -343,13 +347,17 @@ def _named_for_run(
     identity = _identity(spec, judges, parts)  # anew: it holds the token limits
 
     if folder:
-        usage = {part.dataset.name: part.usage for part in parts if part.usage}
+        usage, examples, texts = {}, {}, []
+        for part in parts:
+            dataset = part.dataset
+            examples[dataset.name] = dataset.examples
+            texts.append((dataset.name, part.variants, part.texts))
+            if part.usage:
+                usage[dataset.name] = part.usage
         folder.claim(identity, usage)
         # The file of ratings has the same columns for all datasets and judges, from its first row on.
         folder.ratings.clustered = any(part.dataset.clusters for part in parts)
         folder.ratings.explained = len(judges) > 1 and any(judge.explains for judge in judges)
-        examples = {part.dataset.name: part.dataset.examples for part in parts}
-        texts = [(part.dataset.name, part.variants, part.texts) for part in parts]
         folder.write_texts(examples, texts)
 
     for judge in judges:
@@ -395,8 +403,11 @@ def _write(
         folder.write_prompts(prompts)
     for judge in judges:
         folder.write_steps(f"{judge.model} {judge.protocol}", judge.auto_steps)
-    by_task = {part.dataset.task.task: part.auto_steps for part in parts if part.auto_steps}
-    folder.write_steps("perturbations", by_task)
+    steps_by_task = {}
+    for part in parts:
+        if part.auto_steps:
+            steps_by_task[part.dataset.task.task] = part.auto_steps
+    folder.write_steps("perturbations", steps_by_task)
     folder.write_report(html_report(open_run(results, str(folder.path)), progress))
 
 
@@ -576,7 +587,7 @@ def _of_judge(
     merged = merged_ratings(frames)
     if judge.waits:
         return None  # the requests of the other judges are to be collected too
-    (ratings,) = merged
+    (ratings,) = merged  # all of one judge on one dataset, which are one array
     with stage(progress, f"analysing {judge.model} on {data.name}"):
         return analysed(ratings)
 

@@ -7,7 +7,6 @@ Below these: names of kinds of damage as people read them, metrics of a task, ch
 """
 
 import functools
-import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -277,7 +276,10 @@ def _metrics(task: str, rows: Mapping[str, Mapping[str, float]]) -> Sequence[str
     """The metrics of a task; if it is not known here, those that any of its rows names."""
     if task in names_of("task"):
         return read_task(task).metric_names
-    return list(dict.fromkeys(itertools.chain.from_iterable(rows.values())))
+    named: dict[str, None] = {}  # in place of a set, as it keeps the order
+    for row in rows.values():
+        named.update(dict.fromkeys(row))
+    return list(named)
 
 
 def bundled_names() -> list[str]:
@@ -287,7 +289,8 @@ def bundled_names() -> list[str]:
 
 def mini_names() -> list[str]:
     """The bundled sets that belong to no dataset with a card, as `mini/NAME`."""
-    return [f"mini/{name}" for name in names_of("bundled set") if name not in names_of("dataset")]
+    with_card = names_of("dataset")
+    return [f"mini/{name}" for name in names_of("bundled set") if name not in with_card]
 
 
 def mini_examples_file(dataset: str) -> Path:
@@ -333,7 +336,10 @@ def _longest_name(parts: Sequence[str], variants: Sequence[str]) -> tuple[list[s
     """
     for size in range(len(parts), 0, -1):
         name = ", ".join(parts[:size]).casefold()
-        meant = [variant for variant in variants if name == "all" or name in _names(variant)]
+        if name == "all":
+            meant = list(variants)
+        else:
+            meant = [variant for variant in variants if name in _names(variant)]
         if meant:
             return meant, size
     return [], 0
@@ -349,7 +355,9 @@ def _allowed_instead(name: str, variants: Sequence[str]) -> str:
     """The names to use in place of one that fits none: those of files if it looks like these, else in
     words."""
     looks_like_file = "." in name or "_" in name
-    return suggest(name, variants if looks_like_file else {kind_name(variant) for variant in variants})
+    if looks_like_file:
+        return suggest(name, variants)
+    return suggest(name, {kind_name(variant) for variant in variants})
 
 
 Metrics = str | Metric | Sequence[str | Metric]
@@ -431,9 +439,12 @@ def override(protocol: Protocol, /, **changes: object) -> Protocol:
     with refusals(f"protocol '{protocol.protocol}'", Protocol):
         changed = Protocol.model_validate({**protocol.model_dump(exclude_unset=True), **settings})
     before = protocol.model_dump()
-    different = {name for name, value in settings.items() if value != before.get(name)}
+    different = set(protocol.changed)
+    for name, value in settings.items():
+        if value != before.get(name):
+            different.add(name)
     changed._origin = protocol.origin
-    changed._changed = protocol.changed | different
+    changed._changed = frozenset(different)
     return changed
 
 
@@ -469,7 +480,10 @@ def read_steps(path: Path) -> dict[str, dict[str, list[str]]]:
     by_task: dict[str, dict[str, list[str]]] = {}
     of_all_tasks = steps.pop(None, None)
     if of_all_tasks is not None:
-        _check_metrics(str(path), of_all_tasks, {*itertools.chain.from_iterable(metrics.values())})
+        of_any_task: set[str] = set()
+        for names in metrics.values():
+            of_any_task.update(names)
+        _check_metrics(str(path), of_all_tasks, of_any_task)
         for task, names in metrics.items():
             of_task = {name: of_all_tasks[name] for name in names if name in of_all_tasks}
             if of_task:

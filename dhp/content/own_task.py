@@ -93,8 +93,13 @@ def chosen_metrics(
         if labels:
             raise InputError("`labels`: requires `metrics`")
         raise InputError("`scale`: requires `metrics`, or a function as judge: python:FILE.py:FUNCTION")
-    named = [name.lower().replace("-", "_") for name in metrics if isinstance(name, str)]
-    return [own_metric(name, scale, labels) for name in named or [SCORE]]
+    named = []
+    for name in metrics:
+        if isinstance(name, str):
+            named.append(name.lower().replace("-", "_"))
+    if not named:
+        named = [SCORE]
+    return [own_metric(name, scale, labels) for name in named]
 
 
 def own_task(metrics: Sequence[Metric]) -> Task:

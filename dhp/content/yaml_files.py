@@ -187,6 +187,7 @@ def load_steps(path: Path, of: str) -> dict[str | None, dict[str, list[str]]]:
 
 
 def _are_steps(value: object) -> bool:
+    """Whether a value is a list of texts, at least one and none empty."""
     if not isinstance(value, list) or not value:
         return False
     return all(isinstance(step, str) and step.strip() for step in value)
@@ -293,5 +294,8 @@ def _fields(spec: Any) -> dict[int | str, Any]:
     """Key -> type of each field of a model or a dataclass; empty for any other type."""
     if is_dataclass(spec):
         return {field.name: field.type for field in fields(spec)}
-    declared = getattr(spec, "model_fields", {})
-    return {field.alias or name: field.annotation for name, field in declared.items()}
+    types_by_key = {}
+    for name, field in getattr(spec, "model_fields", {}).items():
+        key = field.alias or name  # an alias is what the file says: `schema` for `schema_`
+        types_by_key[key] = field.annotation
+    return types_by_key

@@ -275,9 +275,12 @@ def agreement(reviewable: ReviewableSet, reviews: Reviews) -> float | None:
     """
     rows = []
     for texts in reviews.values():
-        row = []  # a place for each pair, NaN if this reviewer did not decide on it
+        row: list[float] = []  # a place for each pair, NaN if this reviewer did not decide on it
         for key, pair in reviewable.pairs.items():
-            row.append(_side(texts[key].worse, pair) if key in texts else np.nan)
+            if key in texts:
+                row.append(_side(texts[key].worse, pair))
+            else:
+                row.append(np.nan)
         rows.append(row)
     return krippendorff_alpha(np.array(rows, dtype=np.float64), nominal=True)
 
@@ -286,7 +289,8 @@ def _side(worse: Worse, pair: Pair) -> int:
     """-1 for left, 1 for right, 0 for neither."""
     if worse == "same":
         return 0
-    return -1 if (worse == "degraded") == pair.degraded_is_left else 1
+    worse_is_left = (worse == "degraded") == pair.degraded_is_left
+    return -1 if worse_is_left else 1
 
 
 def _kinds(reviewable: ReviewableSet, reviews: Reviews) -> Iterator[ReviewedKind]:
@@ -323,7 +327,10 @@ def _kind(dataset: str, variant: str, answers: Sequence[Sequence[Worse]]) -> Rev
 
 def _shares(answers: Sequence[Sequence[Worse]], word: Worse) -> Floats:
     """Of each text the share of its reviewers who said so."""
-    return np.array([of_text.count(word) / len(of_text) for of_text in answers])
+    shares = []
+    for of_text in answers:
+        shares.append(of_text.count(word) / len(of_text))
+    return np.array(shares)
 
 
 def share_interval(values: Floats) -> tuple[float | None, float | None]:
@@ -354,13 +361,18 @@ def _reviewed(part: PerturbedDataset, settled: Mapping[Key, Decision], reviews: 
             reason = _reason(_said(key, reviews))
             texts.append(replace(text, text=None, reason=reason, audit=None, by_hand=False))
         elif decision == "edit":
-            edits = [review.text for review in _said(key, reviews) if review.text is not None]
-            edited = edits[0]
+            edited = _edited(_said(key, reviews))
             its_audit = audit(outputs[text.example], edited)
             texts.append(replace(text, text=edited, audit=its_audit, by_hand=True))
         else:
             texts.append(text)
     return replace(part, texts=tuple(texts), origins=_origins(part, texts))
+
+
+def _edited(reviews: Sequence[ReviewedText]) -> str:
+    """The text of the first reviewer who edited it; there is one."""
+    edits = [review.text for review in reviews if review.text is not None]
+    return edits[0]
 
 
 def _reason(reviews: Sequence[ReviewedText]) -> str:
