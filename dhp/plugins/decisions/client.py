@@ -3,6 +3,9 @@
 The shared client keeps limits, retries, refusals and secrets. The transport turns its body into state and
 questions, and the answers into the content of a chat completion, so that store, claims and costs need to know
 nothing of them.
+
+The way of a request: `_asked` takes the questions out of the prompt, `_post` sends as many as the server
+takes in the wire form that it knows, `_data` and `_by_name` read the answers, and `_completion` wraps them.
 """
 
 import json
@@ -27,6 +30,9 @@ _TOO_LONG = "context_length_exceeded"
 """Code by which the shared client knows that a text does not fit."""
 _TOO_MANY = re.compile(r"(?:at most|maximum|max\.?|up to|more than|limit)\D{0,30}(\d+)|(\d+) questions", re.I)
 """How servers say how many questions they take: "at most 3 questions a request", "limit: 8"."""
+
+_OWN_FIELDS = ("model", "messages", "max_tokens")
+"""Fields of the body that we write; all others are the user's."""
 
 Answered = tuple[int, Mapping[str, str], bytes]
 """Status, headers and body of an answer."""
@@ -57,8 +63,11 @@ class DecisionClient(OpenAIClient):
 
     def body(self, request: Request, samples: tuple[int, ...]) -> dict[str, Any]:
         """Name, questions and the user's own fields: a decision model has no settings of sampling."""
-        body = {"model": self._name, "messages": request.messages, "max_tokens": request.params.max_tokens}
-        return body | {name: json.loads(value) for name, value in request.params.body}
+        body: dict[str, Any] = {"model": self._name, "messages": request.messages}
+        body["max_tokens"] = request.params.max_tokens  # for the shared client; it is not sent, see `_post`
+        for name, value in request.params.body:
+            body[name] = json.loads(value)
+        return body
 
     def _learn(self, problem: Problem, body: dict[str, Any]) -> None:
         """Nothing: there is no setting that could be left out."""
@@ -77,6 +86,7 @@ class DecisionClient(OpenAIClient):
             )
         is_malformed = problem.status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY)
         if is_malformed and not problem.wrong_key:
+            # Once the server has answered others, the fault is this request's own, and the run goes on.
             return None if self._answered else Refused(f"{where} does not take the questions ({message})")
         return super()._fatal(problem, body)
 
@@ -110,7 +120,8 @@ class DecisionTransport(FastTransport):
             if data is None:
                 return status, headers, content  # the shared client says what came instead
             answers |= _by_name(data["answers"], list(part))
-            tokens = [a + b for a, b in zip(tokens, _tokens(data), strict=True)]
+            for place, count in enumerate(_tokens(data)):
+                tokens[place] += count
             model = data.get("model")
             pending = pending[self._most :]
         return HTTPStatus.OK, headers, _completion(model, answers, tokens)
@@ -120,17 +131,19 @@ class DecisionTransport(FastTransport):
     ) -> Answered:
         """The answer in the first wire form that the server knows."""
         # Fields of the user's own go along; a decision model takes no messages and no limit of tokens.
-        further = {n: value for n, value in body.items() if n not in ("model", "messages", "max_tokens")}
+        model = body["model"]
+        further = {name: value for name, value in body.items() if name not in _OWN_FIELDS}
         first: Answered | None = None
         # A server without the first form says that there is no such address; then the other one is tried.
         for form in self._forms:
             written = asked if form == SYSTEM_ONE else _decisions(asked)
-            data = json.dumps({"model": body["model"], **written, **further}, ensure_ascii=False).encode()
-            address = f"{url}/{body['model']}" if self._server.by_model else f"{url}/{form}"
-            answer = await self.send(address, data, most)
-            if answer[0] not in (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED):
-                if answer[0] == HTTPStatus.OK:
-                    self._forms = (form,)
+            data = json.dumps({"model": model, **written, **further}, ensure_ascii=False).encode()
+            end = model if self._server.by_model else form
+            answer = await self.send(f"{url}/{end}", data, most)
+            status = answer[0]
+            if status == HTTPStatus.OK:
+                self._forms = (form,)
+            if status not in (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED):
                 return answer
             first = first or answer  # what the server says of the form that it is likeliest to know
         assert first is not None
@@ -142,8 +155,11 @@ class DecisionTransport(FastTransport):
         if status not in (400, 413, 422) or "question" not in words.lower():
             return False
         # Such words may name both numbers, those asked and those allowed; only a smaller one helps.
-        numbers = [int(limit or count) for limit, count in _TOO_MANY.findall(words)]
-        allowed = [number for number in numbers if 0 < number < asked]
+        allowed = []
+        for limit, count in _TOO_MANY.findall(words):
+            number = int(limit or count)  # one of the two groups is empty
+            if 0 < number < asked:
+                allowed.append(number)
         if not allowed:
             return False
         self._most = max(allowed)
@@ -177,16 +193,22 @@ def _listed(questions: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         asked: dict[str, Any]
         match each["type"]:
             case "noul":  # System One's word for a question of truth
-                meanings = [f"{word.capitalize()}: {text}" for word, text in (criteria or {}).items()]
-                asked = {"type": "predicate", "instructions": "\n".join([instructions, *meanings])}
+                lines = [instructions]
+                for word, text in (criteria or {}).items():
+                    lines.append(f"{word.capitalize()}: {text}")
+                asked = {"type": "predicate", "instructions": "\n".join(lines)}
             case "choice":
                 choices = []
                 for value, text in criteria.items():
-                    described = {"description": text} if text else {}
-                    choices.append({"value": value, **described})
+                    choice = {"value": value}
+                    if text:
+                        choice["description"] = text
+                    choices.append(choice)
                 asked = {"type": "choice", "instructions": instructions, "choices": choices}
             case _:
-                levels = [{"label": str(i), "description": text} for i, text in enumerate(criteria)]
+                levels = []
+                for number, text in enumerate(criteria):
+                    levels.append({"label": str(number), "description": text})
                 asked = {"type": "score", "instructions": instructions, "levels": levels}
         yield {"name": name, **asked}
 
@@ -216,7 +238,9 @@ def _by_name(answers: Any, names: list[str]) -> dict[str, Any]:
     named = {}
     for place, each in enumerate(answers):
         if isinstance(each, dict):
-            name = each.get("name") or (names[place] if len(answers) == len(names) else None)
+            name = each.get("name")
+            if not name and len(answers) == len(names):  # else nobody knows which one is missing
+                name = names[place]
             named[str(name)] = each
     return named
 
@@ -224,11 +248,18 @@ def _by_name(answers: Any, names: list[str]) -> dict[str, Any]:
 def _tokens(data: Mapping[str, Any]) -> list[int]:
     """Tokens read, written and cached."""
     usage = data.get("usage")
-    usage = usage if isinstance(usage, dict) else {}
+    if not isinstance(usage, dict):
+        return [0, 0, 0]
+    # Cached tokens stand as OpenAI has them, or in a field of their own.
     details = usage.get("input_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, dict) else usage.get("cached_input_tokens")
-    counts = usage.get("input_tokens"), usage.get("output_tokens"), cached
-    return [count if isinstance(count, int) and count > 0 else 0 for count in counts]
+    tokens = []
+    for count in (usage.get("input_tokens"), usage.get("output_tokens"), cached):
+        if isinstance(count, int) and count > 0:
+            tokens.append(count)
+        else:
+            tokens.append(0)
+    return tokens
 
 
 def _completion(model: object, answers: Mapping[str, Any], tokens: list[int]) -> bytes:

@@ -1,7 +1,7 @@
 """Servers of decision models: addresses, keys, and what they take, by provider and by host."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
@@ -93,11 +93,10 @@ def find_server(name: str, base_url: str | None) -> tuple[str, DecisionServer, C
         if not (slash and provider in SERVERS):
             provider, rest = "openai" if name.startswith("gpt-") else "typesafe", name
         server, name = SERVERS[provider], rest
-        variable = next((each for each in server.addresses if _variable(each)), "")
+        address, what = _own_address(server), "address"
+        variable = _first_set(server.addresses)
         if variable:
             address, what = _variable(variable), variable
-        else:
-            address, what = _own_address(server), "address"
         if not address:
             variables = " or ".join(server.addresses)
             raise InputError(f"decisions/{provider}/{rest}: {variables} is not set; set it, or `base_url`")
@@ -112,7 +111,7 @@ def find_server(name: str, base_url: str | None) -> tuple[str, DecisionServer, C
 
 def _connection(url: str, server: DecisionServer, *, needs_key: bool) -> Connection:
     # The first variable that is set; if none is, the first one is named to the user.
-    variable = next((each for each in server.keys if _variable(each)), server.keys[0])
+    variable = _first_set(server.keys) or server.keys[0]
     key = _variable(variable)
     if remember(key):
         warn_if_readable(url)
@@ -154,5 +153,13 @@ def _own_address(server: DecisionServer) -> str:
     return url
 
 
+def _first_set(names: Sequence[str]) -> str:
+    """The first of these variables that is set; empty if none is."""
+    for name in names:
+        if _variable(name):
+            return name
+    return ""
+
+
 def _variable(name: str) -> str:
-    return os.environ.get(name, "").strip() if name else ""
+    return os.environ.get(name, "").strip()

@@ -1,4 +1,8 @@
-"""The transport by the package `litellm`, for providers with other protocols than OpenAI's."""
+"""The transport by the package `litellm`, for providers with other protocols than OpenAI's.
+
+The shared client writes a request in OpenAI's form; `LitellmTransport` hands it to the package, and gives
+what comes back, an answer or one of its many exceptions, as a server of OpenAI's would send it.
+"""
 
 import json
 import os
@@ -19,7 +23,7 @@ _KEY = "the variable of its provider, such as ANTHROPIC_API_KEY"
 _BY_PROXY = ("ProxyError", "ClientHttpProxyError")
 """What the packages below litellm raise for a proxy."""
 _MOVED = re.compile(r"HTTP (3\d\d) redirects to (\S+)")
-"""Words of `_stay` in the error of the package."""
+"""Words of `_stay` in the error of the package: "HTTP 302 redirects to https://example.org/"."""
 # The variable by which litellm takes the list of prices that it brings along.
 _LOCAL_PRICES = "LITELLM_LOCAL_MODEL_COST_MAP"
 
@@ -87,10 +91,15 @@ class LitellmTransport:
         except Exception as e:  # noqa: BLE001  one class of exceptions a provider; all have a status or none
             return self._refused(e)
         if body.get("stream"):
-            chunks = [json.dumps(chunk.model_dump(), default=str) async for chunk in answer]
-            return 200, {}, "".join(f"data: {chunk}\n\n" for chunk in chunks).encode()[: most + 1]
-        # Not by pydantic: it refuses lone surrogates and writes null for numbers that are not finite.
-        return 200, {}, json.dumps(answer.model_dump(), default=str).encode()[: most + 1]
+            # Pieces of a stream as a server sends them.
+            events = ""
+            async for chunk in answer:
+                events += f"data: {json.dumps(chunk.model_dump(), default=str)}\n\n"
+            written = events.encode()
+        else:
+            # Not by pydantic: it refuses lone surrogates and writes null for numbers that are not finite.
+            written = json.dumps(answer.model_dump(), default=str).encode()
+        return 200, {}, written[: most + 1]  # one byte more than is allowed says that it is too long
 
     def _refused(self, error: Exception) -> tuple[int, Mapping[str, str], bytes]:
         """The refusal of a provider or a proxy, as a server of OpenAI's would send it."""
