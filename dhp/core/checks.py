@@ -42,7 +42,8 @@ class Checked:
     def __new__(cls, *_: object, **keywords: object) -> Self:
         # Here, as `__init__` is that of the dataclass: it would refuse a keyword without the near name.
         known: Any = cls
-        check_keywords(cls.__name__, keywords, [field.name for field in fields(known) if field.init])
+        allowed = [field.name for field in fields(known) if field.init]
+        check_keywords(cls.__name__, keywords, allowed)
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
@@ -110,7 +111,8 @@ def is_stated(record: Any, name: str) -> bool:
     outer, dot, rest = name.partition(".")
     if dot:
         return is_stated(getattr(record, outer), rest)
-    (field,) = [field for field in fields(record) if field.name == name]
+    by_name = {field.name: field for field in fields(record)}
+    field = by_name[name]
     default = field.default_factory() if callable(field.default_factory) else field.default
     value = getattr(record, name)
     if default is MISSING:
@@ -122,7 +124,9 @@ def is_stated(record: Any, name: str) -> bool:
 
 def first_stated(record: Any) -> str:
     """The name of the first setting of a record that is stated, of which there is one."""
-    return next(field.name for field in fields(record) if is_stated(record, field.name))
+    names = [field.name for field in fields(record)]
+    stated = [name for name in names if is_stated(record, name)]
+    return stated[0]
 
 
 def _spelt(record: Any, name: str) -> str:
@@ -193,7 +197,11 @@ def _type_fault(value: object, kind: object) -> Fault | None:
     detailed = [fault for fault in faults if fault and fault[1]]
     if detailed:
         return detailed[0]
-    names = dict.fromkeys(name for name in map(_type_name, alternatives) if name)
+    names: list[str] = []
+    for each in alternatives:
+        name = _type_name(each)
+        if name and name not in names:  # None has no name: to leave a setting out is not worth a word
+            names.append(name)
     return value, f"is of type {type(value).__name__}; must be {' or '.join(names)}"
 
 
@@ -211,7 +219,8 @@ def _fault(value: object, kind: Any) -> Fault | None:
     """What is wrong with a value by a type that is no union; without words for a value of another type."""
     origin = get_origin(kind)
     if kind in _PLAIN:
-        return None if _PLAIN[kind][0](value) else (value, "")
+        is_of_kind, _ = _PLAIN[kind]
+        return None if is_of_kind(value) else (value, "")
     if origin is Literal:
         if value in get_args(kind):
             return None

@@ -18,17 +18,21 @@ def nltk_module(name: str) -> Any:
     """
     with _nltk_lock:
         site = distribution("nltk").locate_file("")
-        before = {each: sys.modules.pop(each) for each in filter(_is_nltk, list(sys.modules))}
+        before = _taken_out()
         try:
             for package in ("nltk", "nltk.stem", "nltk.tokenize"):
                 sys.modules[package] = ModuleType(package)
                 sys.modules[package].__path__ = [f"{site}/{package.replace('.', '/')}"]
             return importlib.import_module(name)
         finally:
-            for each in filter(_is_nltk, list(sys.modules)):
-                del sys.modules[each]
+            _taken_out()
             sys.modules.update(before)
 
 
-def _is_nltk(module: str) -> bool:
-    return module.partition(".")[0] == "nltk"
+def _taken_out() -> dict[str, ModuleType]:
+    """The modules of NLTK that are loaded, which are no longer known to Python."""
+    taken = {}
+    for name in list(sys.modules):  # a copy, as modules are taken out meanwhile
+        if name.partition(".")[0] == "nltk":
+            taken[name] = sys.modules.pop(name)
+    return taken

@@ -22,7 +22,10 @@ def object_at(where: str, name: str, place: str) -> object:
     reached: object = module
     for part in name.split("."):
         if not hasattr(reached, part):
-            callables = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_")]
+            callables = []
+            for known, value in vars(module).items():
+                if callable(value) and not known.startswith("_"):
+                    callables.append(known)
             raise InputError(f"{place}: no '{name}' in {where}; {suggest(name, callables)}")
         reached = getattr(reached, part)
     return reached

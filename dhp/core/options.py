@@ -113,8 +113,11 @@ def _with(record: Any, path: Sequence[str], name: str, value: object) -> Any:
 
 def as_list(value: object) -> list[Any]:
     """One or several as a list; paths as text."""
-    listed = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
-    return [str(entry) if isinstance(entry, Path) else entry for entry in listed]
+    several = value if isinstance(value, list | tuple | set | frozenset) else [value]
+    listed: list[Any] = []
+    for entry in several:
+        listed.append(str(entry) if isinstance(entry, Path) else entry)
+    return listed
 
 
 _ENDS = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:\.\.+|:|-|–)\s*(-?\d+(?:\.\d+)?)\s*")

@@ -1,7 +1,12 @@
-"""Tables of ratings as other programs write them: other names of columns, one row for each example."""
+"""Tables of ratings as other programs write them: other names of columns, one row for each example.
+
+`RatingsForm.applied` gives columns our names first. Then a wide table (`_long`) and a table of pairs
+(`_apart`) become one with a row for each rating. Last come the metric, the judge and the data, if no column
+says them.
+"""
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,7 +18,7 @@ from dhp.core.numbers import number_hint, numbers_of
 from dhp.core.options import option, pairs_like
 from dhp.core.rating_forms import OVERALL
 from dhp.core.records import ORIGINAL
-from dhp.core.tables import is_blank, read_table
+from dhp.core.tables import Row, is_blank, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,25 +58,24 @@ class RatingsForm(Checked):
         Raises `InputError` with `place` for a column that is missing and for a name beside a column that says
         it.
         """
-        theirs = {theirs: ours for ours, theirs in (self.fields or {}).items()}
-        for column in theirs:
-            if column not in frame.columns:
-                raise missing_column(place, column, frame.columns)
-        # A column that has our name by chance gives way to the one that the user names.
-        replaced = [ours for ours in theirs.values() if ours in frame.columns and ours not in theirs]
-        made = _in_small_letters(frame.drop(columns=replaced).rename(columns=theirs))
+        fields = self.fields or {}
+        new_names = {theirs: ours for ours, theirs in fields.items()}
+        replaced = []
+        for theirs, ours in new_names.items():
+            if theirs not in frame.columns:
+                raise missing_column(place, theirs, frame.columns)
+            # A column that has our name by chance gives way to the one that the user names.
+            if ours in frame.columns and ours not in new_names:
+                replaced.append(ours)
+        made = _in_small_letters(frame.drop(columns=replaced).rename(columns=new_names))
         if _is_wide(made.columns):
             made = _long(made, place)
-        elif ORIGINAL in (self.fields or {}) and _is_paired(made.columns):
+        elif ORIGINAL in fields and _is_paired(made.columns):
             made = _apart(made)
         if "score" in made and not get_close_matches("metric", map(str, made.columns)):
             made = made.assign(metric=OVERALL)  # a column with a near name is one that is misspelt
-        for column, name, spelt in (("model", self.name, "name"), ("dataset", self.dataset, "dataset")):
-            if name is None:
-                continue
-            if column in made:
-                raise InputError(f"{place}: column '{column}' says it already; leave out `{spelt}`")
-            made = made.assign(**{column: name})
+        made = _with_column(made, place, "model", self.name, option="name")
+        made = _with_column(made, place, "dataset", self.dataset, option="dataset")
         made.attrs = dict(frame.attrs)
         return made
 
@@ -80,19 +84,34 @@ class RatingsForm(Checked):
         import pandas as pd
 
         table = read_table(path)
-        for column in (self.fields or {}).values():
+        columns = list((self.fields or {}).values())
+        for column in columns:
             if column not in table.columns and all(row.value(column) is None for row in table.rows):
                 raise missing_column(path, column, table.columns)
-        rows = []
-        for row in table.rows:
-            values = {name: each for name, each in row.values.items() if not isinstance(each, list | dict)}
-            for column in (self.fields or {}).values():
-                value = row.value(column)
-                if isinstance(value, list | dict):
-                    raise row.fault(f"'{column}' holds a {type(value).__name__}; must be text or a number")
-                values[column] = value
-            rows.append(values)
+        rows = [_plain_values(row, columns) for row in table.rows]
         return pd.DataFrame(rows, dtype=object)
+
+
+def _plain_values(row: Row, columns: Sequence[str]) -> dict[str, object]:
+    """The texts and numbers of a row, and those at `columns`, which may be paths into nested values."""
+    values = {name: value for name, value in row.values.items() if not isinstance(value, list | dict)}
+    for column in columns:
+        value = row.value(column)
+        if isinstance(value, list | dict):
+            raise row.fault(f"'{column}' holds a {type(value).__name__}; must be text or a number")
+        values[column] = value
+    return values
+
+
+def _with_column(
+    frame: "pd.DataFrame", place: str, column: str, value: str | None, *, option: str
+) -> "pd.DataFrame":
+    """The table with what the user says of all its rows, if anything; `option` is what says it."""
+    if value is None:
+        return frame
+    if column in frame:
+        raise InputError(f"{place}: column '{column}' says it already; leave out `{option}`")
+    return frame.assign(**{column: value})
 
 
 def _in_small_letters(frame: "pd.DataFrame") -> "pd.DataFrame":
@@ -102,18 +121,18 @@ def _in_small_letters(frame: "pd.DataFrame") -> "pd.DataFrame":
         word = str(name).strip().lower()
         if word in _OURS and word not in frame.columns:
             ours[name] = word
-    is_plain = len({*ours.values()}) == len(ours)  # else `Score` and `SCORE` would be one column
+    is_plain = len(set(ours.values())) == len(ours)  # else `Score` and `SCORE` would be one column
     return frame.rename(columns=ours) if is_plain else frame
 
 
 def _is_wide(columns: Collection[str]) -> bool:
     """Whether a row holds the scores of an example, in a column for each variant."""
-    return ORIGINAL in columns and not {"variant", "score"} & {*columns}
+    return ORIGINAL in columns and "variant" not in columns and "score" not in columns
 
 
 def _is_paired(columns: Collection[str]) -> bool:
     """Whether a row holds the score of a degraded text and, in a column of its own, that of its original."""
-    return {ORIGINAL, "score"} <= {*columns}
+    return ORIGINAL in columns and "score" in columns
 
 
 def _apart(frame: "pd.DataFrame") -> "pd.DataFrame":
@@ -136,8 +155,10 @@ def _apart(frame: "pd.DataFrame") -> "pd.DataFrame":
 def _long(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
     """A row for each score of a wide table; columns without any number are left out with a note."""
     made = frame.reset_index(drop=True)
-    if "example" not in made:
-        made = made.rename(columns={"id": "example"}) if "id" in made else made.assign(example=made.index + 1)
+    if "example" not in made and "id" in made:
+        made = made.rename(columns={"id": "example"})
+    elif "example" not in made:
+        made = made.assign(example=made.index + 1)
     about = [name for name in made.columns if name in _ABOUT_ROW]
     scores = {}  # column -> its numbers
     texts = []

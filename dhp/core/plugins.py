@@ -67,7 +67,11 @@ class Plugin:
 def plugins() -> tuple[Plugin, ...]:
     """All plug-ins by name: the folders of `dhp/plugins`, then those that other packages register."""
     folders = sorted(Path(__file__).parent.parent.joinpath("plugins").glob("*/__init__.py"))
-    records = [import_module(f"dhp.plugins.{path.parent.name}").PLUGIN for path in folders]
+    records = []
+    for path in folders:
+        module = import_module(f"dhp.plugins.{path.parent.name}")
+        records.append(module.PLUGIN)
+    # An empty place is the folder in which Python was started.
     if any(_may_register(place or ".") for place in sys.path):
         records += _registered()
     return tuple(records)

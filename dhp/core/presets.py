@@ -28,6 +28,10 @@ Prompts may be one's own, and steps may come from a file: the paper prints both.
 
 def paper_settings(of: str, record: object) -> dict[str, object]:
     """The paper's settings for a record, without the steps if a file or a prompt of one's own has them."""
+    settings = dict(PAPER[of])
     steps = getattr(record, "steps", None)
-    own_steps = steps not in ("none", "written", "auto", None) or bool(getattr(record, "prompt", False))
-    return {name: value for name, value in PAPER[of].items() if name != "steps" or not own_steps}
+    from_file = steps not in ("none", "written", "auto", None)
+    has_prompt = bool(getattr(record, "prompt", False))
+    if from_file or has_prompt:
+        settings.pop("steps", None)
+    return settings

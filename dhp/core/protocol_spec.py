@@ -266,7 +266,11 @@ class Wording(Spec):
 
         # A form that takes turns has the texts of the others; one with a prompt of its own needs none.
         kind = PAIRWISE_FORMS if self.pairwise else POINTWISE_FORMS
-        forms = [name for name in kind if not (FORMS[name].turns or FORMS[name].own_prompt)]
+        forms = []
+        for name in kind:
+            form = FORMS[name]
+            if not form.turns and not form.own_prompt:
+                forms.append(name)
         check_keys("answers.", self.answers, forms)
         check_keys("again.", self.again, _kinds_again(kind))
         if isinstance(self.criterion, dict):
@@ -313,7 +317,10 @@ class Wording(Spec):
 
     def _unused(self, protocol: Protocol) -> set[str]:
         """Names of the texts that no prompt of a protocol contains."""
-        unused = {name for name in ("reference", "system", "final") if not getattr(protocol, name)}
+        unused = set()
+        for setting in ("reference", "system", "final"):
+            if not getattr(protocol, setting):
+                unused.add(setting)
         if FORMS[protocol.answer].data:
             unused |= {"task", "task_without_source", "sample", "reference", "ties"}
         else:
@@ -338,7 +345,8 @@ class Wording(Spec):
             by_key = value if isinstance(value, dict) else {"": value}
             for key, texts in by_key.items():
                 place = f"{name}.{key}".rstrip(".")
-                for text in [texts] if isinstance(texts, str) else texts:
+                listed = [texts] if isinstance(texts, str) else texts
+                for text in listed:
                     yield part, place, text
 
 
@@ -348,5 +356,9 @@ _PAIRWISE_TEXTS = ("system", "overall", "ties", "choices", "final")
 
 def _kinds_again(forms: Iterable[AnswerForm]) -> list[str]:
     """The kinds of what is asked for again after answers of these forms; of one text also a label."""
-    kinds = list(dict.fromkeys(FORMS[form].again for form in forms))
+    kinds: list[str] = []
+    for form in forms:
+        kind = FORMS[form].again
+        if kind not in kinds:
+            kinds.append(kind)
     return kinds if "scores" in kinds else [*kinds, "label"]

@@ -160,7 +160,7 @@ def _compared(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
     for name in ORDERS:
         if name not in frame:
             frame = frame.assign(**{name: None})
-    first, second = [_preferences(frame, name, place) for name in ORDERS]
+    first, second = _preferences(frame, ORDERS[0], place), _preferences(frame, ORDERS[1], place)
     judges = frame["model"].astype(str).tolist() if "model" in frame else [""] * len(frame)
     in_both: set[str] = set()  # judges that gave a verdict in both orders of some pair
     for judge, one, other in zip(judges, first, second, strict=True):
@@ -176,8 +176,8 @@ def _compared(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
     rated = frame.assign(score=scores, rule=pd.Series(rules, dtype=object))
     keys = [name for name in _TEXT_KEYS if name in frame]
     originals = frame.drop_duplicates(keys).assign(variant=ORIGINAL, score=0.0, rule=BESIDE)
-    of_copies = [name for name in ("level", "status", *ORDERS) if name in originals]
-    originals = originals.drop(columns=of_copies)
+    of_copies = ["level", "status", *ORDERS]
+    originals = originals.drop(columns=of_copies, errors="ignore")  # which the table may lack
     return pd.concat([originals, rated], ignore_index=True)
 
 

@@ -92,7 +92,11 @@ def _is_quoted_well(data: bytes, mark: str) -> bool:
     bounds = (mark.encode(), b"\n")
     if (first and not first.endswith(bounds)) or (last and not last.startswith(bounds)):
         return False
-    return all(not piece or (piece.startswith(bounds) and piece.endswith(bounds)) for piece in between)
+    for piece in between:
+        lies_between_values = piece.startswith(bounds) and piece.endswith(bounds)
+        if piece and not lies_between_values:
+            return False
+    return True
 
 
 def _of_lines(data: bytes) -> Any:
@@ -123,13 +127,18 @@ def _is_column(name: str, values: Any) -> bool:
     if types.is_dictionary(values.type):
         return all(_is_column(name, chunk.dictionary) for chunk in values.chunks)
     if types.is_string(values.type):
-        return (compute.max(compute.utf8_length(values)).as_py() or 0) <= LONGEST_TEXT
+        longest = compute.max(compute.utf8_length(values)).as_py() or 0  # None if all cells are empty
+        return longest <= LONGEST_TEXT
     if types.is_int64(values.type) and not values.null_count:
         return True
     if types.is_null(values.type):
         return True
     is_number = types.is_int64(values.type) or types.is_float64(values.type)
-    return name in _NUMBERS and is_number and compute.all(compute.is_finite(values)).as_py() is not False
+    if name not in _NUMBERS or not is_number:
+        return False
+    # None if no cell holds a number, which is no fault.
+    all_finite = compute.all(compute.is_finite(values)).as_py()
+    return all_finite is not False
 
 
 _PLACE = "dhp.place"

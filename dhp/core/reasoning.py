@@ -116,14 +116,20 @@ def _marks() -> _Marks:
         around += _answer_marks(heading)
 
     ends = {each.lower(): True for each in around_answers}  # thoughts may end where the answer begins
-    ends |= {mark["ends"].lower(): mark.get("paired", False) for mark in marks}
+    begins = set()
+    for mark in marks:
+        ends[mark["ends"].lower()] = mark.get("paired", False)
+        begins.add(mark["begins"].lower())
+    headings = []
+    for heading in table["headings"]:
+        headings.append((heading["begins"].lower(), heading["ends"].lower()))
     events = "|".join([*literal, *map(re.escape, around_answers), *tags])
     return _Marks(
         events=re.compile(events, re.I),
         ends=ends,
-        begins=frozenset(mark["begins"].lower() for mark in marks),
+        begins=frozenset(begins),
         answer=re.compile("|".join(map(re.escape, around)), re.I),
-        headings=[(row["begins"].lower(), row["ends"].lower()) for row in table["headings"]],
+        headings=headings,
     )
 
 

@@ -25,17 +25,20 @@ _FORM = re.compile(
     re.I,
 )
 """What is a key wherever it stands: the beginnings that providers use, what follows the name of a scheme of
-authorization, user and password of an address."""
+authorization, user and password of an address: `sk-...`, `AIza...`, the end of `Bearer ...`,
+`user:password` in `https://user:password@host`."""
 _SCHEME = re.compile(r"(bearer|basic) [^\s\"']+", re.I)
+"""A scheme of authorization with its value: `Bearer ...`."""
 _NAMED = re.compile(r"(?<![\w.-])([\w.-]+)[\"']?\s*[:=]\s*[\"']?(?!//)([^\s\"',;&{}\[\]]{8,})")
-"""A name with a value in a text, as an address or a header has them."""
+"""A name with a value in a text, as an address or a header has them: `api_key=...`, `"token": "..."`."""
 _PART_OF_ADDRESS = re.compile(
     r"\b(?:sk|pk|key|token)[-_=].{8}"
     r"|(?=[a-z]*\d)(?=\d*[a-z])[a-z\d]{16}"
     r"|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}",
     re.I,
 )
-"""A part of a path that may be a key: gateways take one there."""
+"""A part of a path that may be a key, as gateways take one there: `key-...`, 16 letters and digits mixed, a
+UUID."""
 _KEY_WORDS = frozenset(
     "key apikey secret password passwd passphrase pwd credential credentials token authorization auth bearer "
     "jwt cookie".split()
@@ -74,7 +77,9 @@ def remember_fields(value: object, name: str = "") -> None:
             add(_with_name(name, value))
         case str():
             remember(*_secrets_in(value))
-            add({match[0]: f"{match[1]} {HIDDEN}" for match in _SCHEME.finditer(value)})
+            for match in _SCHEME.finditer(value):
+                whole, scheme = match[0], match[1]
+                add({whole: f"{scheme} {HIDDEN}"})
         case int() if not isinstance(value, bool) and _is_secret(name, ""):
             add(_with_name(name, value))
 
@@ -101,7 +106,8 @@ def _without_scheme(value: str) -> str:
 
 
 def _is_long_enough(word: str) -> bool:
-    return len(word) >= (_SHORTEST_MIXED if _is_mixed(word) else _SHORTEST)
+    shortest = _SHORTEST_MIXED if _is_mixed(word) else _SHORTEST
+    return len(word) >= shortest
 
 
 def _is_mixed(word: str) -> bool:

@@ -7,9 +7,14 @@ from collections.abc import Mapping
 from dhp.core.hiding import hidden
 
 _CONTROLS = (*range(32), *range(127, 160))
+"""The control characters of ASCII and Latin-1."""
 _HALVES = range(0xD800, 0xE000)
+"""Surrogates: halves of characters, which cannot be written alone."""
 _DIRECTIONS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
-_UNSEEN = {c: "\ufffd" for c in (*_CONTROLS, *_HALVES, *_DIRECTIONS) if chr(c) not in "\t\n\r"}
+"""What embeds, overrides or isolates a direction of writing."""
+_STEERING = (*_CONTROLS, *_HALVES, *_DIRECTIONS)
+_UNSEEN = {c: "\ufffd" for c in _STEERING if chr(c) not in "\t\n\r"}
+"""Character -> the sign that is shown in its place."""
 _ON_ONE_LINE = _UNSEEN | {c: " " for c in _CONTROLS if chr(c).isspace()}
 
 

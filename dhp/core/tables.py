@@ -573,7 +573,9 @@ def _objects(name: str, text: str) -> list[dict[str, object]]:
         lists = {key: entries for key, entries in value.items() if isinstance(entries, list)}
 
     # Lists of objects: each object is a row, which tells its list if there are several.
-    every_entry = [*itertools.chain.from_iterable(lists.values())]
+    every_entry: list[Any] = []
+    for entries in lists.values():
+        every_entry += entries
     if lists and all(isinstance(entry, dict) for entry in every_entry):
         if len(lists) == 1:
             return every_entry

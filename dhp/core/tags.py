@@ -2,8 +2,10 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 _ANGLES = str.maketrans(dict.fromkeys("‹〈⟨❮❬⧼《≺", "<"))
+"""Signs that look like the opening bracket of a tag."""
 _FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
 """Letters and marks that are not seen, beside those of the categories of `_unseen`."""
 
@@ -13,13 +15,22 @@ def free_tag(tag: str, *texts: str) -> str:
 
     Characters that are not seen do not hide one.
     """
-    seen = [text if text.isascii() else _as_seen(text) for text in texts]
-    seen = [text for text in seen if "<" in text]
+    with_tags = []
+    for text in texts:
+        seen = text if text.isascii() else _as_seen(text)
+        if "<" in seen:
+            with_tags.append(seen)
     name, number = tag, 1
-    while any(re.search(rf"<\s*/?\s*{re.escape(name)}", text, re.I) for text in seen):
+    while _is_held(name, with_tags):
         number += 1
         name = f"{tag}-{number}"
     return name
+
+
+def _is_held(tag: str, texts: Sequence[str]) -> bool:
+    """Whether a text has a tag that begins with this name: `<text`, `< / TEXT-1`."""
+    tag_in_text = re.compile(rf"<\s*/?\s*{re.escape(tag)}", re.I)
+    return any(tag_in_text.search(text) for text in texts)
 
 
 def _as_seen(text: str) -> str:
