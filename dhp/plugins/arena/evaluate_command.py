@@ -20,10 +20,12 @@ from dhp.cli.protocol_options import DRY_RUN, SEED, ProtocolChanges, model_optio
 from dhp.core.errors import InputError, one_of
 from dhp.core.files import indented_json, json_line
 from dhp.core.progress import progress_shown
-from dhp.core.records import Example, Rating
+from dhp.core.records import Candidate, Example, Rating
 from dhp.core.seeding import text_hash
 from dhp.core.signature import protocol_name
+from dhp.core.specs import Task
 from dhp.core.writing import OutputFolder, inner_folder, write_lines
+from dhp.judge.api import Judge
 from dhp.judge.factory import find_judge
 from dhp.judge.ratings import checked_ratings, in_order
 from dhp.judge.unreadable import readable
@@ -147,14 +149,7 @@ def evaluated(work: Work) -> tuple[Work, Evaluation, list[Rating], Battle | None
     for plan, judge in work.judges():
         texts = work.texts(plan.name)
         task = judge.own_task(plan.task)
-        judge.prepare(texts, task)
-        ratings = []
-        total = len(texts) * len(task.metrics) * judge.samples
-        with progress_shown("ratings") as show:
-            checked = checked_ratings(judge, texts, task)
-            for rating in readable(checked, judge, task, f"category '{plan.name}'"):
-                ratings.append(rating)
-                show(f"{judge.model} on {plan.name}", len(ratings), max(total, len(ratings)), "")
+        ratings = _rated(judge, texts, task, plan.name)
         if judge.waits:
             continue  # the requests of the other categories are to be collected too
 
@@ -176,6 +171,20 @@ def evaluated(work: Work) -> tuple[Work, Evaluation, list[Rating], Battle | None
     protocol = ", ".join(dict.fromkeys(protocols))
     evaluation = Evaluation(work.asked.model, protocol, settings, cells, usage, cost)
     return work, evaluation, kept, battle
+
+
+def _rated(judge: Judge, texts: Sequence[Candidate], task: Task, category: str) -> list[Rating]:
+    """The ratings of a category in the order in which they come, with progress shown."""
+    judge.prepare(texts, task)
+    ratings: list[Rating] = []
+    total = len(texts) * len(task.metrics) * judge.samples
+    with progress_shown("ratings") as show:
+        checked = checked_ratings(judge, texts, task)
+        for rating in readable(checked, judge, task, f"category '{category}'"):
+            ratings.append(rating)
+            # A judge may give more ratings than were counted on.
+            show(f"{judge.model} on {category}", len(ratings), max(total, len(ratings)), "")
+    return ratings
 
 
 def _classical(work: Work, plan: CategoryPlan) -> Iterator[EvaluatedCell]:

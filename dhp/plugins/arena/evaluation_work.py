@@ -89,6 +89,29 @@ def _note_categories(plans: Sequence[CategoryPlan], answers: Sequence[Answer]) -
             log.warning("category '%s' has no prompt: by that of '%s' questions %s", category, OTHER, shown)
 
 
+def _read_targets(file: str | None, name: str, answers: Sequence[Answer]) -> dict[str, str]:
+    """Question -> the target answer, of a file of targets, or beside the answers of the system `name`."""
+    holders = answers
+    if file:
+        holders = read_answers(Path(file), answered=False)
+        check_match({file: holders, name: answers})
+    targets = {}
+    for each in holders:
+        if each.target:
+            targets[each.id] = each.target
+    return targets
+
+
+def _check_planned(name: str, answers: Sequence[Answer], planned: Sequence[str]) -> None:
+    """Raise `InputError` if no answer belongs to a planned category."""
+    if not _of_categories(answers, planned):
+        present = sorted({answer.category or "(none)" for answer in answers})
+        raise InputError(
+            f"answers of '{name}': no answer belongs to the categories {', '.join(planned)}; found: "
+            f"{', '.join(present)}"
+        )
+
+
 @dataclass(frozen=True)
 class Work:
     """Everything that an evaluation needs."""
@@ -126,37 +149,25 @@ class Work:
             steps=changes.steps or STEPS[0],
         )
 
-        # Answers of all models, and the targets: of a file of their own, or beside the first answers.
+        # All models answered the same questions, so that what holds of the first one's answers holds of all.
         systems = read_systems(options.answers)
         name, *_ = systems
         first = systems[name]
-        target_answers = first
-        if options.targets:
-            target_answers = read_answers(Path(options.targets), answered=False)
-            check_match({options.targets: target_answers, name: first})
-        targets = {}
-        for answer in target_answers:
-            if answer.target:
-                targets[answer.id] = answer.target
-
-        # Answers that belong to a planned category; with references each of them needs a target.
+        targets = _read_targets(options.targets, name, first)
         planned = [category.name for category in plan.categories]
-        wanted = _of_categories(first, planned)
-        if not wanted:
-            present = sorted({answer.category or "(none)" for answer in first})
-            raise InputError(
-                f"answers of '{name}': no answer belongs to the categories {', '.join(planned)}; found: "
-                f"{', '.join(present)}"
-            )
+        _check_planned(name, first, planned)
         _note_categories(plan.categories, first)
-        lacking = [answer.id for answer in wanted if answer.id not in targets]
-        if options.with_reference and lacking:
-            where = options.targets or f"answers of '{name}'"
-            raise InputError(f"{where}: id '{lacking[0]}' has no target, which --with-reference shows")
+        if options.with_reference:
+            for answer in _of_categories(first, planned):
+                if answer.id not in targets:
+                    place = options.targets or f"answers of '{name}'"
+                    raise InputError(f"{place}: id '{answer.id}' has no target, which --with-reference shows")
 
         (asked,) = find_judges(model, "dhp", settings, context, seed=seed)
         # In the battle, too, only what is evaluated.
-        compared = {system: _of_categories(answers, planned) for system, answers in systems.items()}
+        compared = {}
+        for system, answers in systems.items():
+            compared[system] = _of_categories(answers, planned)
         contest = BattleSpec(
             systems=compared,
             model=model,

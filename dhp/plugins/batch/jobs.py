@@ -1,8 +1,8 @@
 """Batches at providers: sending, waiting, fetching; each step is recorded on disk before the next.
 
 In the folder `batches` beside the store: `NAME.jsonl` with the requests, `NAME.keys.jsonl` with the keys of
-their replies, `NAME.json` with what became of them, `NAME.results.jsonl` once they are answered. NAME is the
-tag that the provider keeps with the batch. While a batch is in work, the store holds its samples.
+their replies, `NAME.json` with the state of the batch, `NAME.results.jsonl` once they are answered. NAME is
+the tag that the provider keeps with the batch. While a batch is in work, the store holds its samples.
 """
 
 import json

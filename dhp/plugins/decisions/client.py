@@ -48,7 +48,7 @@ def open_decisions(name: str, settings: ModelSettings) -> "DecisionClient":
 
 
 class DecisionClient(OpenAIClient):
-    """A decision model behind a server; errors as of `find_server`."""
+    """A decision model behind a server; errors are those of `find_server`."""
 
     decides = True
 
