@@ -242,9 +242,9 @@ def _cache() -> Check:
             size += path.stat().st_size
     described = {"folder": str(folder), "replies_bytes": size}
     # The first run makes the folder: until then the nearest one above it tells whether it can.
-    existing = folder
-    while not existing.exists():
-        existing = existing.parent
+    for existing in (folder, *folder.parents):
+        if existing.exists():
+            break
     try:  # the rights of a folder do not tell: its file system may be read-only, or full
         with tempfile.TemporaryFile(dir=existing):
             pass

@@ -150,10 +150,9 @@ def _shares(old: Sequence[str], new: Sequence[str]) -> Iterator[Pair]:
     longest = max(len(old), len(new))
     count = 1 if longest <= LONG else -(-longest // _PART)  # rounded up
     for k in range(count):
-        yield (
-            old[len(old) * k // count : len(old) * (k + 1) // count],
-            new[len(new) * k // count : len(new) * (k + 1) // count],
-        )
+        begin_old, end_old = len(old) * k // count, len(old) * (k + 1) // count
+        begin_new, end_new = len(new) * k // count, len(new) * (k + 1) // count
+        yield old[begin_old:end_old], new[begin_new:end_new]
 
 
 Operation = Literal["=", "-", "+"]
@@ -168,8 +167,11 @@ def audit(before: str, after: str, asked: int | None = None, made: int | None = 
     """
     from rapidfuzz.distance import Levenshtein
 
-    pairs = _matched(before, after, "character")
-    distance = sum(Levenshtein.distance(old, new) for old, new in pairs if old != new)
+    distance = 0
+    for old, new in _matched(before, after, "character"):
+        if old != new:
+            distance += Levenshtein.distance(old, new)
+    # A sum over parts may be more than to write the whole text anew.
     longest = max(len(before), len(after))
     distance = min(distance, longest)
     return Audit(asked, made, distance, round(1 - distance / longest, 6))
@@ -195,7 +197,10 @@ def diff(before: str, after: str, level: str) -> list[tuple[Operation, str]]:
             come += inserted
         if gone and level == "sentence":
             gone = f" {gone.strip()} "  # keeps clear of its neighbours
-        operations += [("=", come)] if equal else [("-", gone), ("+", come)]
+        if equal:
+            operations.append(("=", come))
+        else:
+            operations += [("-", gone), ("+", come)]
     if level not in ("character", "sentence") and _is_replaced(before, after, operations):
         operations = [("-", before), ("+", after)]
     return [(operation, piece) for operation, piece in operations if piece]
@@ -203,7 +208,10 @@ def diff(before: str, after: str, level: str) -> list[tuple[Operation, str]]:
 
 def _is_replaced(before: str, after: str, operations: Sequence[tuple[Operation, str]]) -> bool:
     """Whether under half of the words stay: then marks word by word cannot be read."""
-    kept = sum(len(piece.split()) for operation, piece in operations if operation == "=")
+    kept = 0
+    for operation, piece in operations:
+        if operation == "=":
+            kept += len(piece.split())
     return 2 * kept < min(len(before.split()), len(after.split()))
 
 
@@ -211,7 +219,8 @@ def _matched(before: str, after: str, level: str) -> Iterator[Pair]:
     """The pieces of both texts, cut into parts that are compared with each other alone."""
     # A part may end within a sentence.
     long = level != "sentence" and max(len(before), len(after)) > LONG
-    for old, new in text_parts(before, after) if long else [(before, after)]:
+    of_both = text_parts(before, after) if long else [(before, after)]
+    for old, new in of_both:
         if old == new:
             yield [old], [new]
         elif level == "character" and max(len(old), len(new)) > LONG:
@@ -239,8 +248,11 @@ def _pieces(text: str, level: str) -> Sequence[str]:
     if level != "sentence":
         return _WORD.findall(text)
     # A piece goes up to the next sentence, so that no white space is lost.
-    starts = [0, *(start for start, _ in sentence_spans(text)[1:])]
-    return [text[a:b] for a, b in pairwise([*starts, len(text)])]
+    bounds = [0]
+    for start, _ in sentence_spans(text)[1:]:
+        bounds.append(start)
+    bounds.append(len(text))
+    return [text[begin:end] for begin, end in pairwise(bounds)]
 
 
 def _without_space(sentences: Sequence[str]) -> list[str]:
@@ -290,18 +302,21 @@ def snippet(pieces: Sequence[tuple[Operation, str]]) -> list[tuple[Operation, st
     first = changed[0]
     begin = max(first - 1, 0)  # with the piece before the change
     operations: list[tuple[Operation, str]] = []
+    length = 0  # of all that is shown
     for index, (operation, piece) in enumerate(pieces[begin:], begin):
         text = " ".join(f"x{piece}x".split())[1:-1]  # keeps a space at either end
         room = _AROUND if operation == "=" else _CHANGED
         cut = len(text) > room
         if cut and index < first:
             text = f"… {_whole_words(text[-room:])}"
-        elif cut:  # backwards, as here it is the last word that may be cut
-            text = f"{_whole_words(text[:room][::-1])[::-1]} …"
+        elif cut:
+            # Backwards, as here it is the last word that may be cut.
+            backwards = text[:room][::-1]
+            text = f"{_whole_words(backwards)[::-1]} …"
         operations.append((operation, text))
+        length += len(text)
         if index < first:
             continue
-        length = sum(len(shown) for _, shown in operations)
         if length >= _WHOLE or (cut and operation == "="):
             break
     return operations

@@ -8,7 +8,7 @@ from types import ModuleType
 from dhp.core.hiding import hidden
 
 _MOST_NAMES = 200
-"""Names that a message lists."""
+"""Names that a message lists; of further ones it says the number. Chosen."""
 
 
 _QUOTED = "`\u2060"
@@ -112,8 +112,9 @@ def unique(kind: str, names: Iterable[object], where: str) -> None:
 
 def listed(names: Sequence[str]) -> str:
     """The names, of very many the first ones and how many more there are."""
-    more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
-    return ", ".join(names[:_MOST_NAMES]) + more
+    first = ", ".join(names[:_MOST_NAMES])
+    further = len(names) - _MOST_NAMES
+    return f"{first} and {further:,} more" if further > 0 else first
 
 
 def install_command(extra: str) -> str:
@@ -141,8 +142,10 @@ def require(*distributions: str, purpose: str, extra: str = "") -> None:
 
 def broken_installation(error: BaseException) -> str | None:
     """What to say if another package that dhp needs cannot be imported; None for other errors."""
-    name = (error.name or "").partition(".")[0] if isinstance(error, ImportError) else ""
-    if not isinstance(error, ImportError) or not name or name == "dhp":
+    if not isinstance(error, ImportError):
+        return None
+    name = (error.name or "").partition(".")[0]
+    if not name or name == "dhp":  # then it is a module of ours that is missing
         return None
     wrong = "is not installed" if isinstance(error, ModuleNotFoundError) else f"is broken ({error.msg})"
     return f"the package '{name}', which dhp needs, {wrong}; install dhp again"

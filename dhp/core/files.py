@@ -58,7 +58,8 @@ def _near(path: Path) -> str:
     from difflib import get_close_matches
 
     with suppress(OSError):  # the folder may be missing, too
-        names = [other.name for other in itertools.islice(path.parent.iterdir(), _MOST_NEAR)]
+        beside = itertools.islice(path.parent.iterdir(), _MOST_NEAR)
+        names = [other.name for other in beside]
         close = get_close_matches(path.name, names, n=1)
         if close:
             return f"; did you mean '{close[0]}'?"
@@ -222,7 +223,7 @@ def inner_file(path: Path, suffixes: Sequence[str], content: str) -> Path:
     """The file `path` itself, or the only file with one of `suffixes` in the folder `path`."""
     files = inner_files(path, suffixes, content)
     if len(files) > 1:
-        names = ", ".join(str(p.relative_to(path)) for p in files[:3])
+        names = ", ".join(str(inner.relative_to(path)) for inner in files[:3])
         raise InputError(f"{path}: {len(files)} files could be meant ({names}); name the file itself")
     return files[0]
 

@@ -47,24 +47,22 @@ NAMES: Mapping[str, tuple[str, str]] = {
 }
 """Code of ISO 639 -> the name in English and in Chinese, the languages in which judges are asked."""
 _CODES = {name.lower(): code for code, (name, _) in NAMES.items()}
-_TAG = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9]+)*", re.I)
+_TAG = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9]+)*", re.I)  # de, pt_BR, zh-Hant-TW
 _LETTER = re.compile(r"[^\W\d_]")
 _KANA = "\u3041-\u3096\u30a1-\u30fa\u31f0-\u31ff\uff66-\uff9d"
 HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 CJK = r"\u3040-\u30ff\u3400-\u9fff"
 """Letters of Chinese and Japanese that stand without spaces, as in a class of a regular expression."""
-_OF_ONE_LANGUAGE = {
-    language: re.compile(f"[{letters}]")
-    for language, letters in {
-        "el": "\u0370-\u03ff\u1f00-\u1fff",
-        "ko": "\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3",
-        "th": "\u0e00-\u0e7f",
-        "lo": "\u0e80-\u0eff",
-        "my": "\u1000-\u109f",
-        "km": "\u1780-\u17ff",
-        "cjk": _KANA + HAN,
-    }.items()
+_SCRIPTS = {
+    "el": "\u0370-\u03ff\u1f00-\u1fff",
+    "ko": "\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3",
+    "th": "\u0e00-\u0e7f",
+    "lo": "\u0e80-\u0eff",
+    "my": "\u1000-\u109f",
+    "km": "\u1780-\u17ff",
+    "cjk": _KANA + HAN,
 }
+_OF_ONE_LANGUAGE = {language: re.compile(f"[{letters}]") for language, letters in _SCRIPTS.items()}
 """Scripts that only one language uses; kana distinguish Japanese from Chinese."""
 _LEAST_KANA = 0.1
 """Share of kana, among kana and Chinese characters, from which a text is Japanese."""
@@ -100,7 +98,9 @@ def text_language(text: str, declared: str | None = None) -> str | None:
     letters = len(_LETTER.findall(text))
     for language, script in _OF_ONE_LANGUAGE.items():
         of_script = script.findall(text)
-        if 2 * sum(map(str.isalpha, of_script)) <= letters:
+        # A block of a script holds marks, too; only its letters may outnumber those of other scripts.
+        letters_of_script = [character for character in of_script if character.isalpha()]
+        if 2 * len(letters_of_script) <= letters:
             continue
         if language != "cjk":
             return language

@@ -50,6 +50,7 @@ def counted(
 _FIRST_SECONDS, _MOST_SECONDS = 5.0, 300.0
 """Seconds before the first plain line, and the most between two; each distance is half as long again."""
 _NARROW = 110
+"""Columns of a terminal below which names take the room of the bar. Chosen."""
 
 
 class Show(Protocol):
@@ -72,14 +73,17 @@ def progress_shown(unit: str) -> Iterator[Show]:
 
     console = Console(stderr=True)
     narrow = console.width < _NARROW
-    columns = (
+    columns = [
         SpinnerColumn(),
         TextColumn("{task.fields[done]}", markup=False, table_column=Column(no_wrap=True)),
         TimeRemainingColumn(compact=True, table_column=Column(no_wrap=True)),
-        *([] if narrow else [BarColumn(bar_width=12)]),
+    ]
+    if not narrow:
+        columns.append(BarColumn(bar_width=12))
+    columns += [
         TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
         TextColumn("{task.fields[cost]}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
-    )
+    ]
     with Bars(*columns, console=console, transient=True, expand=True) as bar:
         tasks: dict[str, TaskID] = {}
         rates: dict[str, _Rate] = {}

@@ -38,8 +38,9 @@ BESIDE = "beside"
 OVERALL = "overall"
 """Metric of judgements that name none."""
 _ASIDE = 0.001
-"""How far a verdict lies from the even point at the least, however little sure it is."""
+"""How far a verdict lies from the even point at the least, however little sure it is. Chosen."""
 ACCEPTED = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+"""What a cell of verdicts says, in small letters -> whether the text was accepted."""
 _PREFERRED = {"original": 1, "tie": 0, "degraded": -1}
 _TEXT_KEYS = ("model", "protocol", "dataset", "example", "metric", "sample")
 
@@ -58,7 +59,9 @@ def verdict_rule(first: int | None, second: int | None) -> str:
     """How verdicts in two orders stand to each other, of which one may lack: `agree`, `one tie`, `flip`..."""
     if first is None or second is None:
         return ONE_SILENT
-    return "agree" if first == second else "one tie" if 0 in (first, second) else FLIP
+    if first == second:
+        return "agree"
+    return "one tie" if 0 in (first, second) else FLIP
 
 
 def as_ratings(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
@@ -147,7 +150,9 @@ def _accepted_score(accepted: bool | None, sure: float | None) -> float:
     """The confidence that the text is good; a verdict stays on its side, however little sure it is."""
     if accepted is None or sure is None:
         return float("nan")
-    return max(sure, 0.5 + _ASIDE) if accepted else min(1 - sure, 0.5 - _ASIDE)
+    if accepted:
+        return max(sure, 0.5 + _ASIDE)
+    return min(1 - sure, 0.5 - _ASIDE)
 
 
 def _compared(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":

@@ -38,11 +38,13 @@ _SIGNS = frozenset("<[{◁/")
 """Without any of these there is no mark that ends thoughts."""
 # A mark with a name that ends a block: </think>, <|end_of_thought|>, <|thinking_end|>.
 _NAMED_CLOSING = re.compile(r".{1,2}\s?/|<[|｜]end[_▁]|.*[:_]end[|｜]", re.I | re.S)
+# <rationale>, <|begin_of_explanation|>
 _OF_REASONS = re.compile(rf"[^\w]{{0,5}}(?:begin_of_|start_|end_of_|end_)?{_REASONS}\b", re.I)
+# <|start|>assistant<|channel|>final<|message|>
 _CHANNEL = re.compile(r"(?:<\|start\|>assistant)?<\|channel\|>\s*(\w+)[^<]{0,80}<\|message\|>")
 _CHANNEL_END = re.compile(r"<\|(?:end|return|start)\|>")
 _LOST_CHANNEL = re.compile(r"\A\s*analysis(?=[A-Z\"'])")
-"""How the thoughts of gpt-oss begin if a server has dropped the marks around `analysis`."""
+"""How the thoughts of gpt-oss begin if a server has dropped the marks around `analysis`: `analysisWe ask`."""
 _FINAL = "assistantfinal"
 """How its answer begins then."""
 # Names that are like one of thoughts, though this version knows no block of that name.
@@ -67,7 +69,8 @@ _HEADING = re.compile(
     r"|…))[*_ ]{0,4}:?)",
     re.I,
 )
-"""A heading in words with which thoughts begin; a server may have dropped the marks around `thought`."""
+"""A heading in words with which thoughts begin, such as `**Thinking process:**`; a server may have dropped
+the marks around `thought`."""
 # **Final answer:**, ## Verdict
 _ANSWER_HEADING = re.compile(
     r"^[\s*#>_]*(?:(?:my |the )?(?:final |actual )?(?:answer|response|output|reply|verdict|conclusion"
@@ -78,7 +81,7 @@ _ANSWER_HEADING = re.compile(
 _RATED_LAST = re.compile(
     r"\n[\s>]*[*#_]+ ?(?:final |overall )?(?:rating|score|verdict|grade)[*_ ]{0,4}:[^\n?]{1,40}\Z", re.I
 )
-"""A rating in the markup of a heading, as the last line."""
+"""A rating in the markup of a heading, as the last line: `**Final rating:** 4`."""
 
 
 class _Marks(NamedTuple):

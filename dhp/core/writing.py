@@ -106,7 +106,9 @@ def check_output(path: str | Path) -> None:
 def check_parent(path: Path, name: object = None) -> None:
     """Raise `InputError` if no file or folder can be made at `path`; `name` is what the message calls it."""
     # The folders in between are made later: what counts is the nearest one that exists.
-    above = next(parent for parent in path.absolute().parents if parent.exists())
+    for above in path.absolute().parents:
+        if above.exists():
+            break
     if not (above.is_dir() and os.access(above, os.W_OK)):
         raise InputError(f"{name or path}: cannot be written (cannot create files in {above})")
 
@@ -299,8 +301,11 @@ class OutputFolder:
         if self.path.exists() and not self.path.is_dir():
             raise InputError(f"`out` {self.path}: is a file; must be a new folder or that of a {self._holds}")
         check_parent(self.path / MANIFEST, f"`out` {self.path}")
-        names = [path.name for path in self.path.iterdir()] if self.path.exists() else []
-        visible = [name for name in names if not name.startswith(".")]
+        visible = []
+        if self.path.exists():
+            for inner in self.path.iterdir():
+                if not inner.name.startswith("."):
+                    visible.append(inner.name)
         if visible and MANIFEST not in visible:
             raise InputError(
                 f"`out` {self.path}: holds other files and no {self._holds}; must be a new or empty folder"

@@ -81,7 +81,9 @@ def _use_reviews(reviewable: "ReviewableSet", files: Sequence[str], freeze: str 
         write_set(Path(freeze), parts, review_summary)
         count = 0
         for part in parts:
-            count += len([text for text in part.texts if text.text is not None])
+            for text in part.texts:
+                if text.text is not None:
+                    count += 1
         say(f"{count} texts frozen in {freeze}")
 
 
@@ -119,4 +121,6 @@ def _kinds_table(set_review: "SetReview") -> "Table[ReviewedKind]":
 
 
 def _limits(kind: "ReviewedKind") -> str:
-    return percents(None if kind.low is None or kind.high is None else (kind.low, kind.high))
+    if kind.low is None or kind.high is None:
+        return percents(None)
+    return percents((kind.low, kind.high))
