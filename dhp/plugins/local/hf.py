@@ -1,12 +1,15 @@
 """Models by `transformers` in this process.
 
 A common beginning is computed once: rows that begin alike continue copies of one key-value cache. That
-gives the same numbers only where each layer keeps the keys and values of all tokens or of a sliding
-window, and where positions are encoded in the same way at any length; elsewhere rows are computed from
-their start.
+gives the same numbers only if each layer keeps the keys and values of all tokens or of a sliding window,
+and if positions are encoded in the same way at any length; for other models rows are computed from their
+start.
 
 Tokens are drawn by inverting the distribution function at a number from the row's own stream, so that what
 a row draws does not depend on the rows beside it, and no global generator is touched.
+
+The way of a request: `windows` reads some ahead, the vocabulary makes rows of tokens of them, `shares` puts
+rows together that begin alike, `generate` continues them batch by batch, and tokens become replies.
 """
 
 import copy
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
 
 _DEFAULTS = ModelSettings()
 SHORTEST_SHARED = 16
-"""A shorter common beginning, in tokens, is not worth a forward pass of its own."""
+"""A shorter common beginning, in tokens, is not worth a forward pass of its own. Chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,8 @@ def windows(requests: Iterable[Request], most: int) -> Iterator[list[list[Reques
         samples = 0
         for family in run:
             window.append(family)
-            samples += sum(len(r.samples) for r in family)
+            for request in family:
+                samples += len(request.samples)
             if samples >= most:
                 yield window
                 window, samples = [], 0
@@ -111,7 +115,8 @@ def _common(sequences: Sequence[list[int]]) -> int:
     """Length of the longest common beginning that leaves each sequence a token of its own."""
     # In alphabetical order, so to speak, all others lie between these two, and begin as both of them do.
     first, last = min(sequences), max(sequences)
-    most = min(len(sequence) for sequence in sequences) - 1
+    shortest = min(len(sequence) for sequence in sequences)
+    most = shortest - 1
     for place in range(most):
         if first[place] != last[place]:
             return place
@@ -140,7 +145,9 @@ def decide(params: Params, defaults: "GenerationConfig") -> Decoding:
         sampled, temperature = bool(defaults.do_sample), defaults.temperature or 1.0
     else:
         sampled, temperature = params.temperature > 0, params.temperature
-    top_p = defaults.top_p if params.top_p is None else params.top_p
+    top_p = params.top_p
+    if top_p is None:
+        top_p = defaults.top_p
     return Decoding(
         most=params.max_tokens,
         sampled=sampled,
@@ -169,6 +176,8 @@ def drawing(decoding: Decoding, streams: Sequence[Random]) -> "list[Step]":
 
 
 class _Draw:
+    """A step that leaves each row one token, drawn from the distribution of its scores."""
+
     def __init__(self, streams: Sequence[Random]) -> None:
         self._streams = streams
 
@@ -177,8 +186,11 @@ class _Draw:
 
         # In doubles: over a large vocabulary single precision rounds too much.
         upto = scores.double().softmax(-1).cumsum(-1)
-        drawn = torch.tensor([[s.random()] for s in self._streams], dtype=upto.dtype, device=upto.device)
+        numbers = [[stream.random()] for stream in self._streams]  # a column, one for each row
+        drawn = torch.tensor(numbers, dtype=upto.dtype, device=upto.device)
+        # The last sum is 1 but for rounding; a number above all sums would be no token, hence the clamp.
         tokens = torch.searchsorted(upto, drawn * upto[:, -1:], right=True).clamp(max=scores.shape[1] - 1)
+        # The only token that is left is the most probable, which `generate` takes.
         return torch.full_like(scores, -torch.inf).scatter_(1, tokens, 0.0)
 
 
@@ -207,7 +219,10 @@ class Recorder:
 
     def of(self, row: int) -> list[list[tuple[int, float]]]:
         """Tokens with log-probabilities, most probable first, at each place of a row."""
-        return [list(zip(tokens[row], logprobs[row], strict=True)) for tokens, logprobs in self._kept]
+        places = []
+        for tokens, logprobs in self._kept:
+            places.append(list(zip(tokens[row], logprobs[row], strict=True)))
+        return places
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,14 +240,18 @@ class Generated:
 def only_of_one_length(model: "PreTrainedModel", cache: "Cache | None" = None) -> bool:
     """Whether rows of several lengths, computed together, would change one another's numbers.
 
-    So it is where the longest row sets how positions are encoded, and where padding before a row goes into a
+    They would if the longest row sets how positions are encoded, or if padding before a row goes into a
     recurrent state, which not every model prevents, or takes up places in the sliding window of a cache.
     """
-    if cache is not None and any(getattr(layer, "is_sliding", False) for layer in cache.layers):
-        return True
+    if cache is not None:
+        for layer in cache.layers:
+            if getattr(layer, "is_sliding", False):
+                return True
     parameters = getattr(model.config.get_text_config(), "rope_parameters", None)
-    by_length = not {"dynamic", "longrope"}.isdisjoint(_rope_types(parameters))
-    return by_length or bool(getattr(model, "_is_stateful", False))
+    for rope_type in _rope_types(parameters):
+        if rope_type in ("dynamic", "longrope"):  # rotations that are stretched by the longest row
+            return True
+    return bool(getattr(model, "_is_stateful", False))  # recurrent layers, such as Mamba's
 
 
 def begin(model: "PreTrainedModel", tokens: Sequence[int]) -> "Cache | None":
@@ -243,12 +262,16 @@ def begin(model: "PreTrainedModel", tokens: Sequence[int]) -> "Cache | None":
     if only_of_one_length(model):
         return None
     cache = DynamicCache(config=model.config)
-    if not {type(layer) for layer in cache.layers} <= {DynamicLayer, DynamicSlidingWindowLayer}:
-        return None
+    for layer in cache.layers:
+        # Not a subclass of these, either: `_copies` relies on how exactly these two write.
+        if type(layer) not in (DynamicLayer, DynamicSlidingWindowLayer):
+            return None
     with quiet(), torch.inference_mode():
         ids = torch.tensor([list(tokens)], device=model.device)
         model(input_ids=ids, past_key_values=cache, use_cache=True, **_only(model, [len(tokens) - 1]))
-    return cache if cache.is_initialized and cache.get_seq_length() == len(tokens) else None
+    # Some models keep no cache, or one of their own, whatever they are given.
+    is_filled = cache.is_initialized and cache.get_seq_length() == len(tokens)
+    return cache if is_filled else None
 
 
 def generate(
@@ -296,8 +319,10 @@ def generate(
             logits_processor=[recorder, *drawing(decoding, streams)],
             **more,
         )
-    continued = out[:, longest:].tolist()
-    return [_cut(tokens, end, recorder.of(i)) for i, tokens in enumerate(continued)]
+    generated = []
+    for i, tokens in enumerate(out[:, longest:].tolist()):
+        generated.append(_cut(tokens, end, recorder.of(i)))
+    return generated
 
 
 def _cut(tokens: list[int], end: set[int], alternatives: list[list[tuple[int, float]]]) -> Generated:
@@ -314,6 +339,7 @@ def _copies(cache: "Cache", rows: int) -> "Cache":
     copies.layers = [copy.copy(layer) for layer in cache.layers]
     layer: Any
     for layer in copies.layers:
+        # A view of the same numbers for each row, without a copy in memory.
         layer.keys = layer.keys.expand(rows, -1, -1, -1)
         layer.values = layer.values.expand(rows, -1, -1, -1)
     return copies
@@ -340,8 +366,9 @@ def _rope_types(parameters: object) -> Iterator[str]:
 
 
 _LOOK_AHEAD = 64
-"""Samples that are read ahead at least, so that rows of like length can be computed together."""
+"""Samples that are read ahead at least, so that rows of like length can be computed together. Chosen."""
 _RUN_BY = {"hf": "transformers", "vllm": "vllm"}
+"""Provider -> the package that computes; it is part of what tells stored replies apart."""
 _BATCH = {"cpu": 4, "cuda": 32}
 """Sequences computed at once if nothing is said, by device; a CPU gains nothing by more."""
 
@@ -427,7 +454,9 @@ class HfModel:
 
     def _generated(self, window: list[list[Request]]) -> Iterator[tuple[Request, dict[int, Reply]]]:
         """The answers to requests with the same `Params`, by group."""
-        requests = [request for family in window for request in family]
+        requests: list[Request] = []
+        for family in window:
+            requests += family
         defaults = self._network.generation_config
         decoding = decide(requests[0].params, defaults)
         end = self._end()
@@ -446,7 +475,7 @@ class HfModel:
             for row, generated in self._computed(requests, share, compute):
                 done[row.index][row.sample] = generated
                 request = requests[row.index]
-                rows = len(request.samples) if decoding.sampled else 1
+                rows = len(request.samples) if decoding.sampled else 1  # without drawing all are the same
                 if len(done[row.index]) == rows:
                     yield request, self._replies(request, len(row.tokens), done.pop(row.index))
 
@@ -484,8 +513,10 @@ class HfModel:
             try:
                 results = compute(batch, cache)
             except Overflow as e:
+                (number,) = e.args
+                request = requests[batch[number].index]
                 raise InputError(
-                    f"{requests[batch[e.args[0]].index].place}: model '{self.model}' overflows in "
+                    f"{request.place}: model '{self.model}' overflows in "
                     f"{self._source.dtype}; choose float32 or bfloat16"
                 ) from None
             except torch.OutOfMemoryError:
@@ -508,8 +539,11 @@ class HfModel:
     def _end(self) -> set[int]:
         """Tokens that end an answer: those of the generation configuration and the tokenizer's own."""
         from_model: Any = self._network.generation_config.eos_token_id
+        # One token, a list of them, or nothing.
         ends = {from_model} if isinstance(from_model, int) else set(from_model or ())
-        return ends if self._vocabulary.end is None else ends | {self._vocabulary.end}
+        if self._vocabulary.end is not None:
+            ends.add(self._vocabulary.end)
+        return ends
 
     def _replies(
         self, request: Request, prompt_tokens: int, generated: dict[int, Generated]
@@ -522,7 +556,7 @@ class HfModel:
             positions = None
             if request.params.top_logprobs:
                 places = zip(row.tokens, row.alternatives, strict=True)
-                positions = tuple(self._position(*place) for place in places)
+                positions = tuple([self._position(token, others) for token, others in places])
             text = self._vocabulary.text(row.tokens)
             finish = "stop" if row.ended else "length"
             replies[sample] = Reply(text, finish, 0, 0, 0, positions)
@@ -537,12 +571,16 @@ class HfModel:
 
     def _position(self, chosen: int, alternatives: list[tuple[int, float]]) -> Position:
         text = self._vocabulary.token
-        return Position(text(chosen), ranked((text(token), logprob) for token, logprob in alternatives))
+        known = [(text(token), logprob) for token, logprob in alternatives]
+        return Position(text(chosen), ranked(known))
 
 
 def ranked(tokens: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
-    """Tokens with log-probabilities, of those that are possible at all, the most probable first."""
-    possible = [(text, logprob) for text, logprob in tokens if logprob > -math.inf]
+    """Tokens with log-probabilities, the most probable first; impossible ones are left out."""
+    possible = []
+    for text, logprob in tokens:
+        if logprob > -math.inf:
+            possible.append((text, logprob))
     return tuple(sorted(possible, key=lambda each: -each[1]))
 
 

@@ -32,7 +32,7 @@ def quiet() -> Iterator[None]:
 
     hub: Any = utils
     bars = not hub.are_progress_bars_disabled()
-    # transformers is silenced where it is loaded already; a model is looked up without it.
+    # transformers is silenced only if it is loaded already; a model is looked up without it.
     logs: list[Any] = [hub.logging]
     if "transformers" in sys.modules:
         from transformers.utils import logging
@@ -54,15 +54,19 @@ def quiet() -> Iterator[None]:
                 log.set_verbosity(level)
             for log in own_bars:
                 log.enable_progress_bar()
-            (hub.enable_progress_bars if bars else hub.disable_progress_bars)()
+            if bars:
+                hub.enable_progress_bars()
 
 
 DTYPES = ("auto", "float32", "float16", "bfloat16")
 _DEVICE = re.compile(r"auto|all|cpu|cuda(:\d+)?")
+"""A device: "cpu", "cuda:1"."""
 _READ = {".json", ".jinja", ".txt", ".model", ".safetensors", ".bin"}
 """Endings of the files that determine a model's answers."""
 _WHOLE = 32 << 20
-"""Bytes of a file that is read whole for the digest; of a larger one, such as weights, pieces are read."""
+"""Bytes of a file that is read whole for the digest; of a larger one, such as weights, pieces are read.
+
+This and the two below are chosen: 4 MB of a file are read within moments, and other weights differ there."""
 _PIECES = 64
 """Number of pieces that are read of a large file."""
 _PIECE = 64 << 10
@@ -150,9 +154,10 @@ def _hub_config(model: str, name: str) -> Path:
             return Path(hf_hub_download(name, "config.json"))
     except (OSError, errors.EntryNotFoundError, errors.HFValidationError) as e:
         words = " ".join(str(e).split())[:200]
-        known = [reason for kind, reason in reasons.items() if isinstance(e, kind)]
-        reason = known[0] if known else f"the hub does not give it: {words}"
-        raise InputError(f"model '{model}': {reason}") from None
+        for kind, reason in reasons.items():
+            if isinstance(e, kind):
+                raise InputError(f"model '{model}': {reason}") from None
+        raise InputError(f"model '{model}': the hub does not give it: {words}") from None
 
 
 def _dtype(model: str, config: Path) -> str:

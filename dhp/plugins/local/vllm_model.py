@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 _IN_FLIGHT = 1024
 """Samples that the engine has at most: as many as it computes at once on a large GPU."""
 _MOST_LOGPROBS = 20
-"""Tokens of which the engine gives log-probabilities at one place."""
+"""Tokens of which the engine gives log-probabilities at one place; as OpenAI's servers have it."""
 _ids = itertools.count()
+"""Numbers of samples, from which their names in the engine are made."""
 _loaded: "list[VllmModel]" = []
 """Models with an engine; at most one is idle, as an engine takes most of the memory of a GPU."""
 
@@ -183,7 +184,7 @@ class VllmModel(HfModel):
         positions = None
         if only.logprobs:
             places = zip(only.token_ids, only.logprobs, strict=True)
-            positions = tuple(self._at(token, logprobs) for token, logprobs in places)
+            positions = tuple([self._at(token, logprobs) for token, logprobs in places])
         ended = "stop" if only.finish_reason == "stop" else "length"
         text = self._vocabulary.text(only.token_ids)
         return Reply(text, ended, len(output.prompt_token_ids or ()), len(only.token_ids), 1, positions)

@@ -39,7 +39,7 @@ class Vocabulary:
 
         ids: Any
         if self._tokenizer.chat_template is None:
-            text = "\n\n".join(message["content"] for message in messages)
+            text = "\n\n".join([message["content"] for message in messages])
             ids = self._tokenizer(text, split_special_tokens=True, verbose=False)["input_ids"]
         else:
             try:

@@ -124,7 +124,9 @@ def distinct(n: str) -> Score:
         tokens = words(text)
         if len(tokens) < size:
             return math.nan
-        different = {tuple(tokens[i : i + size]) for i in range(len(tokens) - size + 1)}
+        different = set()
+        for start in range(len(tokens) - size + 1):
+            different.add(tuple(tokens[start : start + size]))
         return len(different) / len(tokens)
 
     return score
@@ -272,7 +274,9 @@ def metric_judge(model: str, seed: int = 0) -> MetricJudge:
     """
     name = model.removeprefix("metric/").partition("?")[0]
     one_of("metric", name, NAMES, f"model '{model}'")
-    known = set() if name in ALONE else {"references", "against"}
+    known: set[str] = set()
+    if name not in ALONE:
+        known = {"references", "against"}
     # The function of the metric, made of its own settings.
     score: Score
     if name in LIKELIHOODS:
@@ -293,7 +297,8 @@ def metric_judge(model: str, seed: int = 0) -> MetricJudge:
 
 
 def _one_of(model: str, settings: dict[str, str], key: str, allowed: Sequence[str] | dict[str, Any]) -> str:
-    value = settings.get(key, next(iter(allowed)))
+    default, *_ = allowed
+    value = settings.get(key, default)
     if value not in allowed:
         raise InputError(f"model '{model}': {key} '{value}'; allowed: {', '.join(allowed)}")
     return value

@@ -20,13 +20,13 @@ from dhp.perturb.api import Edited, asked_edits, perturber
 
 _DEFAULT = "en_core_web_sm"
 _LONGEST = 100_000
-"""Characters of a text that is parsed, which takes some 3 seconds."""
+"""Characters of a text that is parsed. Chosen: that many take some 3 seconds."""
 _KEPT = 10_000
-"""Characters of a text whose parse is kept for the other degrees and rules."""
+"""Characters of a text whose parse is kept for the other degrees and rules. Chosen: 64 are in memory."""
 _UNUSED = ("parser", "lemmatizer")
 """Parts of a pipeline that take a third of its time and change neither names nor tags."""
 _TRIES = 50
-"""Names drawn at most until one is new to the text."""
+"""Names drawn at most until one is new to the text. Chosen."""
 
 
 @functools.cache
@@ -131,6 +131,7 @@ def entity_swaps(
     mentions = list(_mentions(_parsed(text, pipeline, "ENT_IOB")))
     kinds = {name: kind for _, name, kind in mentions}
     people = [name for name, kind in kinds.items() if kind == "person"]
+    # Mention -> the entity that it is of: "Doe" is of "Jane Doe".
     whole = {name: name for name in kinds}
     for name in people:
         whole[name] = _whole_name(name, people)
@@ -188,12 +189,15 @@ def _name(old: str, kind: str, text: str, rng: Random) -> str:
         faker.random = rng  # Faker has one generator for all threads, hence the lock
         for _ in range(_TRIES):
             if kind == "person":
-                first = [faker.first_name()] if old.split()[1:] else []
-                new = " ".join([*first, faker.last_name()])
+                # First names first, as what is drawn depends on the order.
+                if len(old.split()) > 1:
+                    new = f"{faker.first_name()} {faker.last_name()}"
+                else:
+                    new = faker.last_name()
             else:
                 new = getattr(faker, kind)()
-            capitalised = [word for word in new.split() if word[0].isupper()]
-            if not any(word in text for word in capitalised):
+            in_text = [word for word in new.split() if word[0].isupper() and word in text]
+            if not in_text:
                 return str(new)
     raise NotApplicable(f"no name was found that could replace '{old}'")
 
@@ -201,6 +205,7 @@ def _name(old: str, kind: str, text: str, rng: Random) -> str:
 def _with_article(before: str, name: str) -> str:
     """The text before a name, an article at its end as the name needs it."""
     article = "an" if name[0] in "AEIOUaeiou" else "a"
+    # "a" or "An" before blanks at the end of the text; its first letter stays as it is written.
     return re.sub(r"\b([Aa])n?(?=\s+$)", lambda m: m[1] + article[1:], before)
 
 
