@@ -175,7 +175,7 @@ def test_inspect_logs_are_audited_by_their_own_scorers(tmp_path: Path, suffix: s
     log.write_eval_log(whole, path)
     (found,) = dhp.run(log_scorers(path), dhp.log_dataset(path, language="en"))
     fell = {v.variant: v.metrics["includes"].fell for v in found.variants}
-    assert (found.model, fell["sentence_deletion.major"]) == ("python:inspect_ai:includes", 1.0)
+    assert (found.model, fell["random_deletions.major"]) == ("python:inspect_ai:includes", 1.0)
 
 
 def test_phoenix_evaluators() -> None:
