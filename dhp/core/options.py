@@ -99,7 +99,8 @@ def _gathered(
     for name, value in keywords.items():
         if name in inner:
             part, *path = inner[name]
-            gathered[part] = _with(gathered.get(part, defaults[part]), path, name, value)
+            settings = gathered.get(part, defaults[part])
+            gathered[part] = _with(settings, path, name, value)
     return gathered
 
 

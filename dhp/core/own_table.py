@@ -94,10 +94,11 @@ class RatingsForm(Checked):
 
 def _plain_values(row: Row, columns: Sequence[str]) -> dict[str, object]:
     """The texts and numbers of a row, and those at `columns`, which may be paths into nested values."""
-    values = {name: value for name, value in row.values.items() if not isinstance(value, list | dict)}
+    nested = (list, dict)
+    values = {name: value for name, value in row.values.items() if not isinstance(value, nested)}
     for column in columns:
         value = row.value(column)
-        if isinstance(value, list | dict):
+        if isinstance(value, nested):
             raise row.fault(f"'{column}' holds a {type(value).__name__}; must be text or a number")
         values[column] = value
     return values

@@ -42,6 +42,7 @@ _ASIDE = 0.001
 ACCEPTED = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 """What a cell of verdicts says, in small letters -> whether the text was accepted."""
 _PREFERRED = {"original": 1, "tie": 0, "degraded": -1}
+"""What a cell of `ORDERS` says -> which text it prefers, as a number."""
 _TEXT_KEYS = ("model", "protocol", "dataset", "example", "metric", "sample")
 
 
@@ -135,11 +136,11 @@ def _yes_or_no(cells: "pd.Series[Any]", place: str) -> "pd.Series[Any]":
 
 
 def _accepted(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
-    accepted = [_one_of(ACCEPTED, *cell) for cell in _cells(frame, VERDICT, place)]
+    accepted = [_one_of(ACCEPTED, text, what) for text, what in _cells(frame, VERDICT, place)]
     if CONFIDENCE not in frame:
         sure: list[float | None] = [1.0] * len(accepted)
     else:
-        sure = [_share(*cell) for cell in _cells(frame, CONFIDENCE, place)]
+        sure = [_share(text, what) for text, what in _cells(frame, CONFIDENCE, place)]
     scores = list(map(_accepted_score, accepted, sure))
     if CONFIDENCE in frame and "probability" not in frame:
         frame = frame.assign(probability=scores)
@@ -187,7 +188,7 @@ def _compared(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
 
 
 def _preferences(frame: "pd.DataFrame", column: str, place: str) -> list[int | None]:
-    return [_one_of(_PREFERRED, *cell) for cell in _cells(frame, column, place)]
+    return [_one_of(_PREFERRED, text, what) for text, what in _cells(frame, column, place)]
 
 
 def _two_orders(first: int | None, second: int | None, *, both: bool) -> tuple[float, str | None]:

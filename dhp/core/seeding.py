@@ -14,6 +14,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 _HEX_DIGITS = 12
+"""Digits of a hash that is printed. Chosen."""
 
 
 def key_digest(*key: object) -> bytes:

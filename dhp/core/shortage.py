@@ -9,6 +9,8 @@ _NO_THREAD = {
     "builtins": re.compile(r"can't start new thread$"),  # a `RuntimeError` of `threading`
     "pyarrow.lib": re.compile(r"(Unknown error: )?Failed to launch worker thread: "),
 }
+"""Module of an error -> how it says that no thread can be started."""
+# libopenblas.so.0: failed to map segment from shared object
 _NO_MEMORY = re.compile(
     r"[^:]*\.so[.\d]*: (failed to map segment|cannot allocate memory|cannot create)", re.I
 )

@@ -57,9 +57,10 @@ class Signature:
         parts: dict[str, str] = {}
         for part in _SEPARATOR.split(line):
             name, _, value = part.partition(":")
-            if name not in _NAMES or name in parts:
-                fault = "is given twice" if name in parts else f"is unknown; allowed: {', '.join(_NAMES)}"
-                raise InputError(f"signature: part '{name}' {fault}")
+            if name in parts:
+                raise InputError(f"signature: part '{name}' is given twice")
+            if name not in _NAMES:
+                raise InputError(f"signature: part '{name}' is unknown; allowed: {', '.join(_NAMES)}")
             parts[name] = value
         lacking = [name for name in _NAMES if name not in parts and name != "seed"]
         if lacking:

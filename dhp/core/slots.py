@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from dhp.core.errors import suggest
 
-SLOT = re.compile(r"\{\{\s*(.*?)\s*\}\}")
+SLOT = re.compile(r"\{\{\s*(.*?)\s*\}\}")  # {{output}}, {{ output }}
 
 
 def slots_fault(text: str, allowed: Collection[str], needed: Iterable[str] = ()) -> str | None:
@@ -37,8 +37,9 @@ def split_slots(text: str, known: Mapping[str, str] = {}) -> tuple[str, ...]:
 
 def join_slots(pieces: Iterable[str], texts: Mapping[str, str]) -> str:
     """The text of `split_slots` with each slot filled."""
-    filled = list(pieces)
-    filled[1::2] = [texts[name] for name in filled[1::2]]
+    filled = []
+    for place, piece in enumerate(pieces):  # text and names in turn
+        filled.append(piece if place % 2 == 0 else texts[piece])
     return "".join(filled)
 
 

@@ -407,9 +407,10 @@ class PerturberUse(Spec):
 
     @model_validator(mode="after")
     def _one_form(self) -> "PerturberUse":
-        unknown = [degree for degree in self.own_choice if degree not in (self.degrees or {})]
+        degrees = self.degrees or {}
+        unknown = [degree for degree in self.own_choice if degree not in degrees]
         if unknown:
-            allowed = ", ".join(self.degrees or {}) or "none"
+            allowed = ", ".join(degrees) or "none"
             raise ValueError(f"own_choice: '{unknown[0]}' is not a degree; allowed: {allowed}")
         if self.stand_ins and self.method != "llm":
             raise ValueError("stand_ins: are for method llm")

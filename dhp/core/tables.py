@@ -111,7 +111,7 @@ def _length_fault(header: Sequence[str], values: Sequence[str]) -> str:
 
 
 AT_ONCE = 1_000
-"""Rows that are read at a time."""
+"""Rows that are read at a time. Chosen."""
 
 
 def parquet_table(name: str, file: BinaryIO, repeated: Sequence[str] = ()) -> Any:
@@ -449,10 +449,13 @@ def has_tables(folder: Path, patterns: Sequence[str] = ()) -> bool:
 
 
 def _matches(inside: PurePosixPath, patterns: Sequence[str]) -> bool:
-    hidden = any(part.startswith((".", "__")) for part in inside.parts)  # __MACOSX/ of archives
+    """Whether a file of a folder or an archive is a table that is asked for, and not hidden."""
+    if any(part.startswith((".", "__")) for part in inside.parts):  # __MACOSX/ of archives
+        return False
     plain = PurePosixPath(inside.as_posix().lower())
-    fits = not patterns or any(plain.match(pattern.lower()) for pattern in patterns)
-    return plain.suffix in _FORMATS and fits and not hidden
+    if plain.suffix not in _FORMATS:
+        return False
+    return not patterns or any(plain.match(pattern.lower()) for pattern in patterns)
 
 
 def _below(folder: Path, patterns: Sequence[str]) -> Iterator[tuple[PurePosixPath, bytes]]:

@@ -162,7 +162,12 @@ def foremost(states: Iterable[Verdict]) -> Verdict:
 
     What is shown to be bad comes before what is good, and both before all else; of equals the worst is taken.
     """
-    return min(states, key=lambda word: (not word.is_bad, not word.is_good, -word.rank))
+
+    def order(word: Verdict) -> tuple[bool, bool, int]:
+        # False comes before True.
+        return not word.is_bad, not word.is_good, -word.rank
+
+    return min(states, key=order)
 
 
 _RED = ("#f6ccc4", "#5d221d"), ("#b3261e", "#ff8a80")
