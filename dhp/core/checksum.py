@@ -13,6 +13,8 @@ from dhp.core.files import opened
 
 CHECKSUM = "checksum"
 """Its field in an object of `results.json`."""
+_AT_ONCE = 1 << 20
+"""Bytes that are read at a time, as a file of ratings may be larger than memory. Chosen."""
 
 
 def of_ratings(path: Path) -> str:
@@ -22,10 +24,14 @@ def of_ratings(path: Path) -> str:
     for part in parts:
         with opened(part) as file:
             digest = hashlib.sha256()
-            while chunk := file.read(1 << 20):
+            chunk = file.read(_AT_ONCE)
+            while chunk:
                 digest.update(chunk)
+                chunk = file.read(_AT_ONCE)
             digests.append(digest.hexdigest())
-    return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
+    if len(digests) == 1:
+        return digests[0]
+    return hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
 
 def sealed(figures: Mapping[str, Any], ratings: str) -> dict[str, Any]:

@@ -40,14 +40,19 @@ _FOREIGN = frozenset(
 SHORT = 8
 """Words below which a text need not hold a function word."""
 _LEAST = 0.08
+"""Share of words that are English function words, from which a longer text is English. Chosen."""
+_LEAST_LATIN = 0.9
+"""Share of Latin letters, from which a text may be English: a name in it may be in another script. Chosen."""
 
 
 def looks_english(text: str) -> bool:
     """Whether the letters are Latin and, in a longer text, enough of the words are English function words."""
     if not any(map(str.isalpha, text)):
         return False
-    if not text.isascii() and len(_LATIN.findall(text)) < 0.9 * sum(map(str.isalpha, text)):
-        return False
+    if not text.isascii():
+        letters = sum(map(str.isalpha, text))
+        if len(_LATIN.findall(text)) < _LEAST_LATIN * letters:
+            return False
     words = _WORD.findall(text.lower())
     english = sum(map(_COMMON.__contains__, words))
     foreign = sum(map(_FOREIGN.__contains__, words))

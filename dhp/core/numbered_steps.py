@@ -5,6 +5,7 @@ import re
 from dhp.core.reasoning import without_reasoning
 
 _HAN = "一二三四五六七八九十"
+# "1. Read the text.", "**Step 2:** Compare.", "(3) Rate.", "第四步：评分"
 _ITEM = re.compile(
     rf"([ \t]*)[*#_]{{0,6}}[ \t]*[(（]?(?:step[ \t]*|第)?(?:\d{{1,2}}|[{_HAN}]{{1,3}})步?"
     r"[ \t]*[.):：、）](?!\d)[*_ \t]*(\S.*)",

@@ -244,7 +244,8 @@ def _read_parquet(path: Path, repeated: Sequence[str]) -> "pd.DataFrame":
     """
     import pyarrow
 
-    parts, tables = _parquet_files(path), []
+    parts = _parquet_files(path)
+    tables = []
     for part in parts:
         with opened(part) as file:
             tables.append(parquet_table(str(part), file, repeated))

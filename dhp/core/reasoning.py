@@ -214,6 +214,7 @@ def _event(mark: str) -> tuple[bool, str, bool]:
 
 
 def _outside(text: str) -> str | None:
+    """The text outside of all blocks between marks; None if one of thoughts never ends."""
     marks = _marks()
     kept: list[str] = []  # the pieces outside of blocks
     start = 0  # behind the last mark
@@ -233,4 +234,4 @@ def _outside(text: str) -> str | None:
         return None
     if not inside:
         kept.append(text[start:])
-    return marks.answer.sub("", "\n".join(kept) if len(kept) > 1 else "".join(kept))
+    return marks.answer.sub("", "\n".join(kept))

@@ -40,14 +40,17 @@ ASKED_AGAIN = "asked_again"
 
 def as_call(record: Any) -> tuple[type, tuple[object, ...]]:
     """How a record is pickled: as a call of its class, in half the time that frozen dataclasses take."""
-    return type(record), tuple([getattr(record, name) for name in record.__slots__])
+    values = [getattr(record, name) for name in record.__slots__]
+    return type(record), tuple(values)
 
 
 def grouped(records: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
     """Groups of `size` records."""
     left = iter(records)  # one iterator: a list would begin anew each time
-    while some := tuple(islice(left, size)):
-        yield some
+    group = tuple(islice(left, size))
+    while group:
+        yield group
+        group = tuple(islice(left, size))
 
 
 @dataclass(frozen=True, slots=True)
