@@ -70,9 +70,9 @@ def check_match(files: Mapping[str, Sequence[Answer]]) -> None:
     # Each file against the first, so that a message names two files.
     names = list(files)
     first = names[0]
-    known = {answer.id: answer for answer in files[first]}
+    known = _by_id(files[first])
     for name in names[1:]:
-        by_id = {answer.id: answer for answer in files[name]}
+        by_id = _by_id(files[name])
         _check_no_less(name, by_id, first, known)
         _check_no_less(first, known, name, by_id)
         for each, answer in by_id.items():
@@ -81,6 +81,10 @@ def check_match(files: Mapping[str, Sequence[Answer]]) -> None:
                     raise InputError(
                         f"{name}: id '{each}' has another {what} than in {first}; must be the same"
                     )
+
+
+def _by_id(answers: Sequence[Answer]) -> dict[str, Answer]:
+    return {answer.id: answer for answer in answers}
 
 
 def _check_no_less(name: str, ids: Mapping[str, Answer], other: str, wanted: Mapping[str, Answer]) -> None:

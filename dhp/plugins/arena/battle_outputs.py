@@ -178,9 +178,11 @@ def write_battle(battle: Battle, folder: OutputFolder, within: str = "") -> None
 
 def warn_of_missing(battle: Battle) -> None:
     """Say why many answers hold no verdict; raises `StoppedEarly` if most hold none."""
-    counts = Counter[str](verdict.status for verdict in battle.verdicts)
-    failed = [verdict for verdict in battle.verdicts if verdict.status == "failed"]
-    failures = Counter(verdict.raw or "" for verdict in failed)  # why, as the client says it
+    counts, failures = Counter[str](), Counter[str]()
+    for verdict in battle.verdicts:
+        counts[verdict.status] += 1
+        if verdict.status == "failed":
+            failures[verdict.raw or ""] += 1  # why, as the client says it
     line = on_missing(f"{battle.model} ({battle.protocol})", counts, failures)
     if line:
         logging.getLogger("dhp").warning("%s", line)
@@ -201,7 +203,10 @@ def battle_parts(battle: Battle) -> list[Part]:
     for table in battle_tables(battle):
         parts += ["", table] if parts else [table]
     for c in battle.contests:
-        reasons = {outcome.reason or "" for outcome in c.outcomes if outcome.score is None}
+        reasons = set()
+        for outcome in c.outcomes:
+            if outcome.score is None:
+                reasons.add(outcome.reason or "")
         if reasons:
             parts.append(
                 f"note: {c.first} against {c.second}: {c.figures.invalid} pairs without a verdict in both "

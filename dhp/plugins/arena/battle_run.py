@@ -4,7 +4,7 @@
 have it answered or estimated.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from dhp.judge.pairs import OVERALL
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.estimate import estimate_requests
 from dhp.llm.settings import ModelSettings
-from dhp.plugins.arena.answers import Answer, check_match, read_answers
+from dhp.plugins.arena.answers import check_match, read_answers
 from dhp.plugins.arena.battle import Battle, Systems, make_pairs, run_battle
 from dhp.plugins.arena.battle_prompts import read_battle_prompts
 from dhp.report.document import Part
@@ -40,20 +40,22 @@ def read_systems(entries: Sequence[str]) -> Systems:
         if name in files:
             raise InputError(f"system '{name}': is given twice ({files[name]}, {path}); allowed: NAME=FILE")
         files[name] = path
-    systems = {name: read_answers(Path(path)) for name, path in files.items()}
+    systems = {}
+    for name, path in files.items():
+        systems[name] = read_answers(Path(path))
     if len(set(files.values())) == len(files):
-        check_match({files[name]: answers for name, answers in systems.items()})
+        by_file = {files[name]: answers for name, answers in systems.items()}
+        check_match(by_file)
     else:  # one file is given under two names: messages name the systems
         check_match(systems)
 
     # All in the order of the first system, so that answers of one place belong together.
     first, *_ = systems
-    order = {answer.id: index for index, answer in enumerate(systems[first])}
-    return {name: _in_order(answers, order) for name, answers in systems.items()}
-
-
-def _in_order(answers: Sequence[Answer], order: Mapping[str, int]) -> list[Answer]:
-    return sorted(answers, key=lambda answer: order[answer.id])
+    places = {answer.id: index for index, answer in enumerate(systems[first])}
+    in_order = {}
+    for name, answers in systems.items():
+        in_order[name] = sorted(answers, key=lambda answer: places[answer.id])
+    return in_order
 
 
 TASK = "instruction"

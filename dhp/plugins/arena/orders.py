@@ -1,4 +1,7 @@
-"""Recorded comparisons in both orders: how often each order is right, and how far the order decides."""
+"""Recorded comparisons in both orders: how often each order is right, and how far the order decides.
+
+Every row of the file is a pair of an original and a degraded text, with a verdict in each order, or in one.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -70,14 +73,17 @@ def _figures(model: str, protocol: str, kind: str, part: "pd.DataFrame") -> Orde
     # 1 if the original is preferred, -1 if the degraded text is, 0 for a tie, None without a verdict.
     first = [preferred(verdict) for verdict in part[ORDERS[0]]]
     second = [preferred(verdict) for verdict in part[ORDERS[1]]]
-    every = list(zip(first, second, strict=True))
-
-    unread, together = 0, []
     one_order = bool((part["rule"] == ONE_ORDER).any())
-    for one, other in every:
+    asked_orders = 1 if one_order else 2
+
+    unread = 0
+    both, together = [], []
+    for one, other in zip(first, second, strict=True):
         verdicts = 2 - (one, other).count(None)
-        if verdicts < (1 if one_order else 2):
+        if verdicts < asked_orders:
             unread += 1
+        both.append(one == 1 and other == 1)
+        # A verdict that is missing says as little as a tie; two that contradict each other are a tie.
         together.append((one or 0) + (other or 0) > 0)
 
     asked_first, asked_second = first, second
@@ -88,18 +94,21 @@ def _figures(model: str, protocol: str, kind: str, part: "pd.DataFrame") -> Orde
         model=model,
         protocol=protocol,
         kind=kind,
-        n=len(every),
+        n=len(part),
         unread=unread,
         right_first=_share([verdict == 1 for verdict in asked_first]),
         right_second=_share([verdict == 1 for verdict in asked_second]),
-        right_both=None if one_order else _share([pair == (1, 1) for pair in every]),
+        right_both=None if one_order else _share(both),
         right_together=_share(together),
         bias=position_bias(points(first), points(second)),
     )
 
 
 def _share(right: Sequence[bool]) -> float | None:
-    return right.count(True) / len(right) if right else None
+    """The share of comparisons that are right; None without any."""
+    if not right:
+        return None
+    return right.count(True) / len(right)
 
 
 LEGEND = (

@@ -78,9 +78,10 @@ def read_result_line(place: str, raw: bytes) -> ResultLine:
     if not fits or not ("response" in data or "error" in data):
         raise InputError(f"{place}: is not a result of a batch; must have custom_id, with response or error")
     custom_id = data["custom_id"]
+    status = body = None
     response = data.get("response")
-    response = response if isinstance(response, dict) else {}
-    status, body = response.get("status_code"), response.get("body")
+    if isinstance(response, dict):  # null for a request that was not reached
+        status, body = response.get("status_code"), response.get("body")
 
     if status == 200 and isinstance(body, dict) and not data.get("error"):
         if holds_answer(body):
@@ -93,7 +94,7 @@ def read_result_line(place: str, raw: bytes) -> ResultLine:
     error = data.get("error") or body or {}
     if not (isinstance(error, dict) and "error" in error):  # vLLM writes the inner object alone
         error = {"error": error}
-    if not isinstance(status, int) or status == 200:
+    if not isinstance(status, int) or status == 200:  # an error beside a good status is the batch's own
         status = 0
     return ResultLine(custom_id, None, read_problem(status, json.dumps(error).encode()))
 
@@ -210,7 +211,8 @@ class BatchResults:
         try:
             with path.open("rb") as lines:
                 for number, raw in enumerate(lines, 1):
-                    start, offset = offset, offset + len(raw)
+                    start = offset
+                    offset += len(raw)
                     result = self._line(path, number, raw)
                     if result is None:
                         continue

@@ -88,7 +88,7 @@ def _by_sacrebleu(name: str, text: str, reference: str) -> float:
 
 
 class _NoSynonyms:
-    """A replacement of WordNet, which nltk does not include: no word has synonyms."""
+    """A replacement of WordNet, which nltk does not include: no word has synonyms, hence `meteor-exact`."""
 
     @staticmethod
     def synsets(word: str) -> tuple[()]:
