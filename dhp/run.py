@@ -340,10 +340,11 @@ def _named_for_run(
 
     Raises `InputError` for a mark or weights that do not fit a judge, and for a folder of another run.
     """
+    # To learn what a judge's answers need, it is asked: these replies count to the run by its name so far.
     name = run_name(_identity(spec, judges, parts))
     asked = [(part.candidates(), part.dataset.task) for part in parts]
     judges = [judge.with_token_limit(asked, name) for judge in judges]
-    _each_judged(spec, judges, parts)
+    _each_judged(spec, judges, parts)  # raises for what does not fit, before the folder is taken
     identity = _identity(spec, judges, parts)  # anew: it holds the token limits
 
     if folder:
@@ -376,6 +377,7 @@ def _judged(
     """Results and ratings of each judge on each dataset, but for judges that still wait for answers."""
     each_judged = _each_judged(spec, judges, parts)
     done: list[tuple[Result, RatingsArray]] = []
+    # It sees `done` grow, and writes the report of what is there if the run is stopped.
     so_far = SoFar(folder, done, len(each_judged)) if folder else None
     with so_far.stopping() if so_far else nullcontext():
         for number, (judge, part) in enumerate(each_judged, 1):

@@ -40,6 +40,7 @@ _NUMBERS = ("score", "missing_mass")
 _NAMES = "example variant metric sample model protocol dataset level status cluster".split()
 """Columns in which few names stand in many rows."""
 _BOM = b"\xef\xbb\xbf"
+"""The mark with which some programs begin a text in UTF-8."""
 
 
 def ratings_columns(path: Path, *, categories: bool = False) -> Any:
@@ -66,6 +67,7 @@ def ratings_columns(path: Path, *, categories: bool = False) -> Any:
 
 
 def _separated(data: bytes, tabs: bool, repeated: Sequence[str]) -> Any:
+    """The `pyarrow.Table` of CSV or TSV, `repeated` names in dictionaries; None for what pyarrow misreads."""
     from pyarrow import BufferReader, csv, dictionary, float64, int32, string
 
     mark = "\t" if tabs else mark_of(data.partition(b"\n")[0].decode())
@@ -100,6 +102,7 @@ def _is_quoted_well(data: bytes, mark: str) -> bool:
 
 
 def _of_lines(data: bytes) -> Any:
+    """The `pyarrow.Table` of JSON Lines; None unless each line is one flat object."""
     from pyarrow import BufferReader, json
 
     data = data.strip()
@@ -122,6 +125,7 @@ def _is_sound(table: Any) -> bool:
 
 
 def _is_column(name: str, values: Any) -> bool:
+    """Whether all values are short texts, whole numbers or, in a column of numbers, finite ones."""
     from pyarrow import compute, types
 
     if types.is_dictionary(values.type):
@@ -142,6 +146,7 @@ def _is_column(name: str, values: Any) -> bool:
 
 
 _PLACE = "dhp.place"
+"""Where a table notes, in its `attrs`, the file that it comes from."""
 
 
 class ScoresAlone(InputError):
