@@ -24,7 +24,7 @@ from dhp.plugins.ray.cluster import Cluster
 from dhp.plugins.ray.pool import Pool
 
 _LAST_SECONDS = 10.0
-"""Longest wait for calls in flight where a run is interrupted."""
+"""Longest wait for calls in flight if a run is interrupted. Chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +170,8 @@ class ServerCalls:
             crew,
             work,
             target.on_wait,
-            size=max(1, share // 4),
-            blocks=min(8, 2 * share),
+            size=max(1, share // 4),  # a worker waits for no more than a quarter of its calls
+            blocks=min(8, 2 * share),  # of a quarter each: twice its share
             most=most,
         )
         blocks = _Blocks(pool, self, self._context.budget, target)

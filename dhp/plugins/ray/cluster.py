@@ -1,4 +1,8 @@
-"""A Ray cluster and its workers."""
+"""A Ray cluster and its workers.
+
+`open_cluster` gives the cluster at an address, which is reached when its package is first needed (`ray`). Its
+workers start with the first piece of work (`crew`), and `each` hands items out to them.
+"""
 
 import logging
 import os
@@ -18,12 +22,12 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 Work = Callable[[Iterable[T]], Iterable[tuple[T, R]]]
-"""Yields each item that it is given with what came of it, in any order."""
+"""Yields each item that it is given with its result, in any order."""
 
 _CPUS = 0.5
-"""CPUs that a worker reserves: half of a cluster stays free for other work."""
+"""CPUs that a worker reserves. Chosen: half of a cluster stays free for other work."""
 _CONNECT_SECONDS = 5.0
-"""Longest wait for something to answer at an address."""
+"""Longest wait for something to answer at an address. Chosen."""
 _SETTINGS = b"\x04"
 """The type of the first frame that each side of a gRPC connection sends (RFC 9113, sections 3.4 and 6.5)."""
 # The first bytes of a client: the preface, then a frame of settings of no length (RFC 9113, section 3.4).
@@ -66,7 +70,7 @@ class Cluster:
         on_term = signal.getsignal(signal.SIGTERM)
         try:
             ray.init(address or "local", logging_level=logging.ERROR, log_to_driver=False)
-        except Exception as e:  # noqa: BLE001  ray raises a bare one where a machine does not start in time
+        except Exception as e:  # noqa: BLE001  ray raises a bare one if a machine does not start in time
             raise InputError(f"`ray`: {first_line(e)}; at {address or 'this machine'}") from None
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, on_term)  # ray sets one that aborts
@@ -83,11 +87,13 @@ class Cluster:
             gpus, count = 0, self.workers
             if by_model:
                 gpus = int(self.ray.cluster_resources().get("GPU", 0))
-                count = gpus or sum(bool(node["Alive"]) for node in self.ray.nodes())
+                alive = [node for node in self.ray.nodes() if node["Alive"]]
+                count = gpus or len(alive)
             # Ray starts a lost worker anew for ever; `Pool` ends a run in which one item costs several.
-            actor = self.ray.remote(
+            as_actor = self.ray.remote(
                 num_cpus=_CPUS, num_gpus=min(gpus, 1), max_restarts=-1, scheduling_strategy="SPREAD"
-            )(Worker)
+            )
+            actor = as_actor(Worker)
             self._crews[by_model] = WorkerGroup([actor.remote() for _ in range(count)])
         return self._crews[by_model]
 
@@ -99,7 +105,7 @@ class Cluster:
         on_wait: Callable[[], None] = lambda: None,
         by_model: bool = False,
     ) -> Iterator[tuple[T, R]]:
-        """Each item with what came of it, in any order; the work is done on any parts of the items.
+        """Each item with its result, in any order; the work is done on any parts of the items.
 
         So it must depend on nothing but the item. Work that holds a language model goes `by_model`.
         """

@@ -1,4 +1,4 @@
-"""A parent process for commands on Ray, which ends a run without a word where its node is lost."""
+"""A parent process for commands on Ray, which ends a run without a word if its node is lost."""
 
 import ctypes
 import os
@@ -20,8 +20,8 @@ _ADOPTS = 36
 def outlive() -> None:
     """Go on in a child process; this one passes its signals and its exit code on.
 
-    Where Ray ended the child this one says so and ends with 3, as the command can be repeated. In other
-    programs than the commands of dhp, and where threads are at work already, nothing happens.
+    If Ray ended the child, this process says so and ends with 3, as the command can be repeated. Nothing
+    happens in other programs than the commands of dhp, nor if threads are at work already.
     """
     if not (sys.platform == "linux" and _is_command() and threading.active_count() == 1):
         return

@@ -1,4 +1,4 @@
-"""Distribution of work to Ray workers in blocks, again where a worker is lost.
+"""Distribution of work to Ray workers in blocks, again if a worker is lost.
 
 A piece of work is sent once, with the sources of modules that workers may lack; then only items travel.
 `submit` fills a queue; free workers get blocks of it, whose size is found so that a block takes neither too
@@ -25,7 +25,7 @@ from dhp._version import __version__
 from dhp.core.errors import InputError, StoppedEarly
 
 _KEPT = 8
-"""Pieces of work that a worker keeps ready."""
+"""Pieces of work that a worker keeps ready. Chosen: those of a run that asks several judges."""
 
 
 class Worker:
@@ -39,9 +39,9 @@ class Worker:
         return __version__
 
     async def do(self, key: int, parcel: Sequence[Any], items: list[Any]) -> tuple[float, object]:
-        """Seconds taken, and what came of each item in its order, or the `Exception` that was raised.
+        """Seconds taken, and the result of each item in its order, or the `Exception` that was raised.
 
-        `parcel` refers to what `packed` returned, and is fetched where the work of this key is not known yet.
+        `parcel` refers to what `packed` returned, and is fetched if the work of this key is not known yet.
         """
         began = time.perf_counter()
         try:
@@ -49,12 +49,12 @@ class Worker:
                 sent = await parcel[0]
                 if key not in self._works:  # as another call may have taken it meanwhile
                     self._works[key] = _unpacked(sent)
-                for oldest in list(self._works)[:-_KEPT]:
+                for oldest in list(self._works)[:-_KEPT]:  # all but the last ones that came
                     del self._works[oldest]
             # Calls to a server are awaited, a function or a model yields pairs.
             results = self._works[key](items)
             results = await results if inspect.isawaitable(results) else _in_order(items, results)
-        except Exception as e:  # noqa: BLE001  raised again where the result is awaited
+        except Exception as e:  # noqa: BLE001  raised again by the process that awaits the result
             return 0.0, e
         return time.perf_counter() - began, results
 
@@ -66,7 +66,9 @@ class Worker:
 
 def _in_order(items: Sequence[object], pairs: Iterable[tuple[object, object]]) -> list[object]:
     """The results of pairs (item, result), which come in any order, in the order of the items."""
-    indices = {id(item): index for index, item in enumerate(items)}  # equal items may come twice
+    indices = {}
+    for index, item in enumerate(items):
+        indices[id(item)] = index  # by identity, as equal items may come twice
     results: list[object] = [None] * len(items)
     for item, result in pairs:
         results[indices[id(item)]] = result
@@ -122,17 +124,17 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _START_SECONDS = 120.0
-"""Longest wait for a first worker."""
+"""Longest wait for a first worker. Chosen."""
 _MOST_LOSSES = 3
-"""Workers that one item may cost."""
+"""Workers that one item may cost. Chosen: a machine may be lost by chance, four in turn are not."""
 SECONDS = 0.1, 1.0
 """Seconds for a block; blocks grow below the first and shrink above the second."""
 SECONDS_BY_MODEL = 10.0, 60.0
-"""Longer, as a model computes many items in hardly more time than one."""
+"""Longer, as a model computes many items in hardly more time than one. Both pairs are chosen."""
 _MOST_ITEMS = 256
-"""Items of a block."""
+"""Items of a block at most. Chosen."""
 _SECONDS_BETWEEN_POLLS = 0.02
-"""Between two questions of `ready` to the cluster, each of which takes time."""
+"""Between two questions of `ready` to the cluster, each of which takes time. Chosen."""
 _keys = itertools.count()
 """Numbers of pieces of work, by which workers know them."""
 
@@ -183,7 +185,10 @@ class Pool(Generic[T, R]):
     @property
     def pending(self) -> int:
         """Items of which nothing came yet."""
-        return len(self._queue) + sum(len(items) for _, items in self._flight.values())
+        pending = len(self._queue)
+        for _, items in self._flight.values():
+            pending += len(items)
+        return pending
 
     @property
     def full(self) -> bool:
@@ -205,7 +210,7 @@ class Pool(Generic[T, R]):
         return bool(self._ray.wait(list(self._flight), timeout=0)[0])
 
     def wait(self) -> list[tuple[T, R]]:
-        """The items of the next block with what came of them; empty if a worker came up or was lost."""
+        """The items of the next block with their results; empty if a worker came up or was lost."""
         self._send()
         came, _ = self._ray.wait(list(self._flight), timeout=1.0)
         if not came:
@@ -247,18 +252,26 @@ class Pool(Generic[T, R]):
 
     def _send(self) -> None:
         """Hand out blocks from the queue, in turn to the workers that have the fewest."""
-        busy = Counter(index for index, _ in self._flight.values())
+        busy = Counter[int]()
+        for index, _ in self._flight.values():
+            busy[index] += 1
         free = [index for index in self._indices if index in self._crew.up]
         for _ in range(self._blocks):
             for index in sorted(free, key=busy.__getitem__):
                 if not self._queue:
                     return
                 if busy[index] < self._blocks:
-                    items = [self._queue.popleft() for _ in range(min(self._size, len(self._queue)))]
-                    worker = self._crew.workers[index]
-                    ref = worker.do.remote(self._key, self._parcel, [sent for _, sent in items])
-                    self._flight[ref] = index, items
+                    self._send_block(index)
                     busy[index] += 1
+
+    def _send_block(self, index: int) -> None:
+        """Hand the next items of the queue to a worker."""
+        items: list[tuple[T, object]] = []
+        while self._queue and len(items) < self._size:
+            items.append(self._queue.popleft())
+        worker = self._crew.workers[index]
+        ref = worker.do.remote(self._key, self._parcel, [sent for _, sent in items])
+        self._flight[ref] = index, items
 
     def _greet(self, index: int) -> None:
         """Ask a worker for its version: once it answers, it has come up."""
@@ -277,7 +290,7 @@ class Pool(Generic[T, R]):
         # Any other error, and one of a worker that cannot start at all, would come again.
         if not isinstance(error, self._ray.exceptions.RayActorError) or "creation task" in str(error):
             raise _explained(error) from None
-        self._queue.extendleft(reversed(items))
+        self._queue.extendleft(reversed(items))  # it turns the order round
         for item, _ in items:
             self._losses[id(item)] += 1
             if self._losses[id(item)] > _MOST_LOSSES:
@@ -289,9 +302,10 @@ class Pool(Generic[T, R]):
             self._crew.up.remove(index)
             self._began = time.monotonic()
         # A greeting is a flight without items; one at a time is enough.
-        is_greeted = any(other == index and not blocks for other, blocks in self._flight.values())
-        if not is_greeted:
-            self._greet(index)
+        for other, in_flight in self._flight.values():
+            if other == index and not in_flight:
+                return
+        self._greet(index)
 
 
 def _sent(ray: Any, work: object) -> Any:
@@ -307,7 +321,7 @@ def _sent(ray: Any, work: object) -> Any:
 
 def _explained(error: Exception) -> Exception:
     """The error that a worker raised; if it lacks a package, or Ray failed, in one line."""
-    lacking = re.search(r"No module named '([\w.]+)'", str(error))
+    lacking = re.search(r"No module named '([\w.]+)'", str(error))  # Python's: "No module named 'torch'"
     if lacking:
         return InputError(
             f"`ray`: a worker has no package '{lacking[1]}'; install on every machine what is installed here"
@@ -318,5 +332,7 @@ def _explained(error: Exception) -> Exception:
 
 
 def first_line(error: Exception) -> str:
-    """The first line of an error's message, cut; its class where it says nothing."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
+    """The first line of an error's message, cut; the name of its class if it says nothing."""
+    lines = str(error).strip().splitlines()
+    line = lines[0] if lines else type(error).__name__
+    return line[:300]
