@@ -211,10 +211,16 @@ def spending(call: int, refused: object) -> object:
     "refused",
     [
         refusal(400, "Your credit balance is too low to access the API. Purchase credits."),
-        refusal(429, "Rate limit reached on requests per day (RPD). Please try again in 7h12m0s."),
-        refusal(403, "账户余额不足"),
-        refusal(429, "slow down", retry_after_ms="3600000"),
-        (429, {}, [{"error": {"code": 429, "message": "no", "details": [{"retryDelay": "40m"}]}}]),
+        pytest.param(
+            refusal(429, "Rate limit reached on requests per day (RPD). Please try again in 7h12m0s."),
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(refusal(403, "账户余额不足"), marks=pytest.mark.slow),
+        pytest.param(refusal(429, "slow down", retry_after_ms="3600000"), marks=pytest.mark.slow),
+        pytest.param(
+            (429, {}, [{"error": {"code": 429, "message": "no", "details": [{"retryDelay": "40m"}]}}]),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_run_stops_at_once_when_the_money_is_gone(refused: object, transport: str, tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ def test_a_server_that_asks_for_a_longer_wait_than_allowed_stops_the_run(wait: s
         assert len(server.calls) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["fünf sind zu viele", "E1042", ""])
 def test_a_refusal_of_several_samples_in_unknown_words_costs_one_call(words: str, transport: str) -> None:
     def says(call: Call) -> object:
@@ -53,6 +54,7 @@ def test_a_refusal_of_several_samples_in_unknown_words_costs_one_call(words: str
         assert len(server.calls) == 1 + 3 * 5
 
 
+@pytest.mark.slow
 def test_a_refused_request_is_refused_with_one_sample_too(transport: str) -> None:
     with scripted_server(lambda call: refusal(400, "no such field")) as server:
         with pytest.raises(InputError, match=r"every call is rejected \(HTTP 400: no such field\)"):
@@ -137,6 +139,7 @@ def test_a_run_in_which_most_prompts_are_too_long_stops(transport: str) -> None:
 REFUSALS = {401: "without a key", 403: "forbids it", 404: "model 'stub'"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", REFUSALS)
 def test_a_refused_prompt_fails_alone_once_others_are_answered(
     status: int, transport: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
@@ -159,6 +162,7 @@ def test_a_refused_prompt_fails_alone_once_others_are_answered(
         assert re.search(rf"\(HTTP {status}.*\): no answer about text \d+; the run goes on$", said)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", REFUSALS)
 def test_a_run_whose_key_or_model_is_gone_stops(status: int, transport: str, tmp_path: Path) -> None:
     def says(call: Call) -> object:

@@ -200,10 +200,15 @@ def test_all_tables_are_printed_by_the_printers() -> None:
 
 
 def test_code_writes_no_html_and_makes_no_table_of_plain_cells() -> None:
+    makes_grids = set()
     for path in PACKAGE.rglob("*.py"):
-        tree = ast.parse(path.read_text("utf-8"))
+        source = path.read_text("utf-8")
+        if "Grid" in source:
+            makes_grids.add(path.name)
+        if not re.search("<(table|tr|td|th)[ >]", source):
+            continue
+        tree = ast.parse(source)
         texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
         tags = [text for text in texts if isinstance(text, str) and re.search("<(table|tr|td|th)[ >]", text)]
         assert tags == [], path
-        names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-        assert path.name == "printout.py" or "_Grid" not in names, path
+    assert makes_grids == {"plain_grid.py", "terminal_printer.py", "markdown.py", "latex.py"}

@@ -174,8 +174,9 @@ def test_a_verdict_that_its_figures_deny_is_refused(
         read_run(planted / "a")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["mock/ideal", "mock/noisy", "mock/blind", "baseline/surface"])
-@pytest.mark.parametrize("n", [5, pytest.param(24, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [5, 24])
 def test_no_verdict_that_the_rules_give_is_denied(model: str, n: int) -> None:
     found = dhp.run(model, ["mini/summeval", "mini/story_cloze"], n=n, attacks=True, progress=False)
     for result in found:
