@@ -85,7 +85,7 @@ def chosen_metrics(
     """The metrics to judge by; with a scale or labels, the metrics that are named are the user's own.
 
     A prompt of one's own that rates one thing needs no name for it: it is `score`. Raises `InputError` for a
-    scale or labels without a metric.
+    scale or labels without a metric, or with a `Metric`, which has its own.
     """
     if scale is None and not labels:
         return list(metrics)
@@ -93,13 +93,16 @@ def chosen_metrics(
         if labels:
             raise InputError("`labels`: requires `metrics`")
         raise InputError("`scale`: requires `metrics`, or a function as judge: python:FILE.py:FUNCTION")
-    named = []
-    for name in metrics:
-        if isinstance(name, str):
-            named.append(name.lower().replace("-", "_"))
-    if not named:
-        named = [SCORE]
-    return [own_metric(name, scale, labels) for name in named]
+    if not metrics:
+        return [own_metric(SCORE, scale, labels)]
+    chosen: list[str | Metric] = []
+    for metric in metrics:
+        if isinstance(metric, Metric):
+            raise InputError(
+                f"metric '{metric.name}': is an object with its own scale; leave out `scale` and `labels`"
+            )
+        chosen.append(own_metric(metric.lower().replace("-", "_"), scale, labels))
+    return chosen
 
 
 def own_task(metrics: Sequence[Metric]) -> Task:
