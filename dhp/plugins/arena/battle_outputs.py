@@ -201,6 +201,7 @@ def battle_parts(battle: Battle) -> list[Part]:
     """Tables of the contests, of their categories, and of the strengths; and what is left out."""
     parts: list[Part] = []
     for table in battle_tables(battle):
+        # An empty line between two tables.
         parts += ["", table] if parts else [table]
     for c in battle.contests:
         reasons = set()

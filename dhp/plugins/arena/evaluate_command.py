@@ -121,6 +121,7 @@ def evaluate(
     else:
         folder = None if out is None else OutputFolder(out, "evaluation", FILES)
         if folder:
+            # Before the first request, which costs money.
             folder.check_free()
         with folder.claim() if folder else nullcontext():
             made = settings.filled(lambda context: evaluated(prepared(context)))
@@ -139,6 +140,7 @@ def evaluated(work: Work) -> tuple[Work, Evaluation, list[Rating], Battle | None
     """The work itself, the scores of all answers, and the battle."""
     model = work.asked.cached_model
     if model:
+        # Replies that are stored under this name were paid for by this evaluation before it was stopped.
         model.run = text_hash(f"{work.contest.model}{work.plan}{work.systems}")
 
     # One judge a category, as prompts and metrics differ from one to another.

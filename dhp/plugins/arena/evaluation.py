@@ -154,4 +154,5 @@ def mean_interval(scores: Sequence[float], scale: Scale) -> tuple[float, float] 
     if len(scores) < 2:
         return None
     low, high = student_interval(mean_influences(scores))
+    # Student's interval knows no ends, and may reach past those of the scale.
     return max(scale.min, float(low)), min(scale.max, float(high))

@@ -183,6 +183,7 @@ def _from_file(
 def _filled(template: str, definition: str, steps: str, place: str) -> str:
     """The template with the slots `{{source}}` and `{{answer}}`, as prompt files have them."""
     texts = {"question": "{{source}}", "answer": "{{answer}}", "metric": definition, "steps": steps}
+    # Our own slot for the steps is put in by us: it is no fault of the file.
     written = "" if steps == "{{steps}}" else steps
     for text in (template, definition, written):
         if "{{" in text or "}}" in text:  # prompt files of ours have their slots in doubled braces
@@ -240,6 +241,7 @@ def as_object(data: object, place: str) -> Mapping[str, Any]:
 def _names(data: object, place: str) -> tuple[str, ...]:
     if not isinstance(data, list) or not all(isinstance(name, str) for name in data):
         raise InputError(f"{place}: must be a list of names")
+    # Each once: a metric that is named twice is asked once.
     return tuple(dict.fromkeys(data))
 
 

@@ -40,6 +40,7 @@ def result_ignored(text: str, rng: Random, *, example: Example, count: int | str
             known.append(number)
     picked = chosen(range(len(known)), count, rng, "numbers from tools")
 
+    # A number that was said anywhere might be right in this place, too.
     taken = by_tools | by_others | _plain_numbers(answer)
     changed: dict[str, str] = {}
     for i in picked:
@@ -47,6 +48,7 @@ def result_ignored(text: str, rng: Random, *, example: Example, count: int | str
         changed[number] = _other_number(number, taken, rng)
         taken.add(_plain(changed[number]))
 
+    # In one pass, so that no new number is taken for an old one.
     changed_answer = _NUMBER.sub(lambda match: changed.get(match[0], match[0]), answer)
     return Edited(judged.with_texts({place: changed_answer}), len(picked), len(picked))
 
@@ -137,6 +139,7 @@ def _known_values(judged: Judged, tool: str, key: str) -> list[Any]:
 
 def _other_value(value: Any, known: Sequence[Any], rng: Random) -> Any:
     """Another value of the same kind; None if the argument is to be missing."""
+    # Before numbers, as a bool is an int in Python.
     if isinstance(value, bool):
         return not value
     if isinstance(value, int | float | str) and _NUMBER.search(str(value)):
@@ -144,6 +147,7 @@ def _other_value(value: Any, known: Sequence[Any], rng: Random) -> Any:
         number = numbers[int(rng.random() * len(numbers))]
         new = _other_number(number[0], {_plain(number[0])}, rng)
         changed = str(value)[: number.start()] + new + str(value)[number.end() :]
+        # A number stays one: as a text the argument would have another type in JSON.
         return changed if isinstance(value, str) else type(value)(changed)
     for each in known:
         if each != value and type(each) is type(value):
@@ -166,6 +170,7 @@ def call_claimed(text: str, rng: Random, *, example: Example, count: int | str) 
         for turn in judged.turns[:last]:
             made += turn.calls
         claimed = [call for call in made if _is_claimed(call, judged.turns[last].text)]
+    # Without any call `latest` below gives the reason.
     if made and not claimed:
         raise NotApplicable("the last answer claims no call")
     with_effect = [call for call in claimed if not _LOOKS.match(call.name)]

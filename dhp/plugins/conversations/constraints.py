@@ -54,6 +54,7 @@ def constraint_broken(
         raise NotApplicable("no constraint on form in the system message")
     places = latest(judged.answers, count, "answers")
     answers = [judged.turns[place].text for place in places]
+    # A constraint that an answer breaks already is no fault that we could add.
     kept = [each for each in known if _all_hold(each, answers)]
     if not kept:
         raise NotApplicable("the answers keep no constraint on form")
@@ -137,6 +138,7 @@ def _of_length(most: int, counted: Callable[[str], Sequence[str]], closing: Sequ
                 break
             edit = insertion(text, last, sentence)
             text, _ = applied(text, [edit])
+            # The next sentence goes behind the one just added.
             last += len(edit[2])
         return text
 
@@ -197,6 +199,7 @@ def _of_format(system: str, closings: Sequence[str]) -> Iterator[Constraint]:
         yield Constraint(_is_json, lambda text: f"{text}\n\n{_from_any(closings, text)[0]}")
     if asks(rf"{_NO}(?:lists?|bullets?|bullet points?)\b"):
         yield Constraint(lambda text: not _ITEM.search(text), _as_list)
+    # `elif`, as "no bullet points" speaks of bullets, too.
     elif asks(r"\b(?:bullet(?:ed)?|numbered)\b"):
         yield Constraint(lambda text: len(_ITEM.findall(text)) > 1, _in_one_line)
     if asks(rf"\bplain text\b|{_NO}markdown\b"):

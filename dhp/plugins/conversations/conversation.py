@@ -160,6 +160,7 @@ def _lines(turn: Turn) -> Iterator[str]:
         yield f"Result of {turn.result_of}{failed}:"
         yield _indented(turn.text)
         return
+    # A turn that only calls has no text to show; one that does nothing at all is shown as empty.
     if turn.text or not turn.calls:
         yield f"{turn.role.capitalize()}:"
         yield _indented(turn.text)
@@ -181,6 +182,7 @@ def to_json(turns: Sequence[Turn]) -> str:
     """The turns as a field of an example holds them."""
     rows = []
     for turn in turns:
+        # Lists in the order of the fields of `Call` and `Turn`: `from_json` goes by their places.
         calls = [[call.id, call.name, call.arguments] for call in turn.calls]
         rows.append([turn.role, turn.text, calls, turn.result_of, turn.error])
     return json_text(rows)

@@ -81,6 +81,7 @@ def of_messages(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Foun
             raise InputError(f"{place}: is missing; must be a list of messages")
         system = as_said(f"{row.place}: system", row.values.get("system"))
         turns = read_messages(place, messages)
+        # Anthropic keeps the system message beside the others; one that stands among them is not doubled.
         if system and not any(turn.role == "system" for turn in turns):
             turns = (Turn("system", system), *turns)
         yield Found(_id(row, fields), turns, row)
@@ -132,6 +133,7 @@ def _of_turn(place: str, value: object, count: int) -> Iterator[Turn]:
         if calls:
             yield Turn("assistant", "", tuple(calls))
         yield from results
+        # The calls are done: what is left is a plain message.
         value = {key: value[key] for key in ("role", "content") if key in value}
     yield from turns_of(place, value)
 
@@ -188,6 +190,7 @@ def of_observations(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[
             name = trace or _id(row, fields) or row.place
             traces.setdefault(name, []).append(observation)
     for name, observed in traces.items():
+        # `max` below takes the first of several that hold as much: by time, not by the order of the file.
         observed.sort(key=_start)
         generations = []
         for observation in observed:

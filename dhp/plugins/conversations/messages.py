@@ -133,6 +133,7 @@ def turns_of(place: str, message: object) -> Iterator[Turn]:
     if role == "tool" and not content.results:  # OpenAI's: the message itself is the result
         yield _result(place, message, "\n\n".join(content.texts))
         return
+    # Anthropic's results of tools stand in a message of the user, before its text.
     yield from content.results
     for number, call in enumerate(listed(f"{place}.tool_calls", message.get("tool_calls"))):
         content.calls.append(_call(f"{place}.tool_calls[{number}]", call))
@@ -155,9 +156,11 @@ def _role(place: str, message: Mapping[str, Any]) -> Role:
 
 def _content(place: str, message: Mapping[str, Any]) -> _Content:
     content = _Content()
+    # OpenTelemetry says `parts`, the others `content`.
     key = "parts" if "parts" in message else "content"
     value = message.get(key)
     if value is None:
+        # OpenAI's: a model that refuses has no content.
         value = message.get("refusal") or []
     if isinstance(value, str):
         if value.strip():
@@ -179,6 +182,7 @@ def _add_part(place: str, part: object, content: _Content) -> None:
     kind = part.get("type")
     if kind not in _PARTS:
         raise InputError(f"{place}: type '{kind}' is unknown; {suggest(str(kind), _PARTS)}")
+    # Thoughts are in none of these groups, and so are left out.
     if kind in _TEXTS:
         text = str(part.get("text") or part.get("content") or part.get("refusal") or "")
         if text.strip():
@@ -205,6 +209,7 @@ def as_said(place: str, value: object) -> str:
     """A value as text: a list of parts as their texts, any other structure as JSON."""
     if isinstance(value, str):
         return value
+    # Any other list is data, such as rows that a tool gave.
     if isinstance(value, list) and value and all(_is_part(each) for each in value):
         return "\n\n".join(_content(place, {"content": value}).texts)
     return "" if value is None else json_text(value)
@@ -220,9 +225,11 @@ def _call(place: str, value: object) -> Call:
         raise InputError(f"{place}: is of type {type(value).__name__}; must be a call with id and name")
     function = value.get("function")
     inner = function if isinstance(function, dict) else value  # OpenAI's calls have a function within
+    # In inspect_ai's calls `function` is the name itself.
     name = inner.get("name") or (function if isinstance(function, str) else None)
     if not isinstance(name, str) or not name:
         raise InputError(f"{place}: a call without a name; must have the name of a tool")
+    # Items of OpenAI's responses have both; it is the `call_id` that results name.
     identity = value.get("call_id") or value.get("id")
     if not isinstance(identity, str) or not identity:
         raise InputError(f"{place}: call of '{name}' has no id; must have a text that its result names")
@@ -236,6 +243,7 @@ def arguments_text(value: object) -> str:
     """Arguments as JSON text in one form of white space, as they are if they are no JSON."""
     if not isinstance(value, str):
         return json_text(value)
+    # Some calls without arguments hold an empty text instead of an empty object.
     if not value.strip():
         return "{}"
     try:

@@ -91,6 +91,7 @@ def foreign_answer(
             break
         foreign = _last_answer(other)
         if foreign and foreign not in taken:
+            # From the end: the first that is drawn becomes the last answer.
             texts[left.pop()] = foreign
             taken.add(foreign)
     if left:

@@ -55,6 +55,7 @@ def evaluation_entries(parts: Iterable[Any]) -> list[dict[str, Any]]:
             if name:
                 known[str(name)] = about
         for event in _evaluations(span):
+            # The event's own attributes count before those of its span.
             entries.append({**about, **attributes(event)})
 
     for record in logged:

@@ -28,6 +28,7 @@ def adapt_inspect_ai(scorer: Any) -> Adapter | None:
     async def call(arguments: Mapping[str, str | None]) -> object:
         return _read(await scorer(*_state_and_target(arguments)))
 
+    # Registered names may begin with a package: "inspect_ai/match".
     name = str(getattr(info, "name", "")).rpartition("/")[2]
     return Adapter(
         shape="inspect_ai scorer",
@@ -97,6 +98,7 @@ def log_scorers(log: str) -> list[object] | None:
         return None
     require("inspect-ai", purpose=f"{log}: scoring by the scorers of the log")
     try:
+        # The head names the scorers; the samples, of which there may be many, are not read.
         header = import_module("inspect_ai.log").read_eval_log(log, header_only=True)
         scorers: list[object] = import_module("inspect_ai._eval.score").resolve_scorers(header)
     except (Exception, SystemExit) as e:  # noqa: BLE001  scorers are anyone's code

@@ -62,6 +62,7 @@ class Form:
         """The entries; raises `InputError` for a version that is not known, if `versioned` also for none."""
         if self.versions:
             version = self.version(content) if isinstance(content, Mapping) else None
+            # Rows of JSON Lines have no frame around them, and so no version.
             may_lack = version is None and not versioned
             if version not in self.versions and not may_lack:
                 known = ", ".join(str(each) for each in self.versions)
@@ -98,6 +99,7 @@ def _promptfoo_scores(row: Row) -> Iterator[Score]:
 
     named = grading.get("namedScores") or {}
     for name, value in named.items():
+        # A named score that an assertion has given already would count twice.
         if name not in counts:
             yield Score(str(name), value, f"no score named {name}")
     if not components and not named:
@@ -111,6 +113,7 @@ def _graded_part(name: str, part: Mapping[str, Any]) -> Score:
     failed = (part.get("metadata") or {}).get("graderError") is True
     if not score and _GRADER_FAILED.match(str(reason)):
         failed = True
+    # Not `or`: 0 is a score, and only a missing one gives way to pass or fail.
     value = part.get("pass") if score is None else score
     return Score(name, value, reason, failed)
 
@@ -122,10 +125,12 @@ def _objects(entries: Iterable[Any] | None) -> list[Any]:
 def _promptfoo_entries(content: Any) -> list[Any]:
     if isinstance(content, list):  # of a file of JSON Lines
         return _objects(content)
+    # The outer `results` is a frame with the version, the inner one the list of entries.
     return _objects(content["results"].get("results"))
 
 
 def _deepeval_entries(content: Any) -> list[Any]:
+    # A test run stands alone, or within `testRunData`.
     run = content.get("testRunData", content)
     return [*_objects(run.get("testCases")), *_objects(run.get("conversationalTestCases"))]
 
@@ -148,6 +153,7 @@ def _deepeval_scores(row: Row) -> Iterator[Score]:
     for each in row.values.get("metricsData") or ():  # type: ignore[attr-defined]
         error = each.get("error")
         value = each.get("score")
+        # A metric with an error has no verdict either, whatever its `success` says.
         if value is None and error is None:
             value = each.get("success")
         name, model = str(each.get("name")), each.get("evaluationModel")
@@ -289,6 +295,7 @@ FORMS: Mapping[str, Form] = {
         same=("traceId", "trace_id", "observationId", "observation_id"),
         judged_by=None,
     ),
+    # Inputs and outputs without scores: a form only for the message that says how to have them judged.
     "texts": Form("log of texts", lambda content: content, ("",), lambda row: ()),
 }
 """Name of the tool -> its logs."""
@@ -296,6 +303,7 @@ FORMS: Mapping[str, Form] = {
 
 def log_kind(file: Path) -> str:
     """The kind of log that holds texts; `table` for any other file."""
+    # An `.eval` file is of inspect_ai alone, so it need not be opened.
     if file.suffix == LOG_SUFFIX:
         return "inspect_ai"
     if file.suffix != ".json" or not file.is_file():
@@ -323,7 +331,9 @@ def table_kind(columns: Collection[str]) -> str | None:
     # langfuse exports a score in each row, LangSmith a run with its scores.
     if names & {"traceId", "trace_id"} and {"name", "value"} <= names:
         return "langfuse"
+    # LangSmith writes nested values flat: `inputs.question`, `feedback.correct`.
     parts = {column.partition(".")[0] for column in names}
+    # Any table may have inputs and outputs: one more column of LangSmith's must be there.
     further = {"reference_outputs", "example_id", "latency", "execution_time", "run", "reference"}
     if {"inputs", "outputs"} <= parts and ("feedback" in parts or names & further):
         return "langsmith"

@@ -96,6 +96,7 @@ def log_ratings(path: Path, fields: Mapping[str, str]) -> "pd.DataFrame | None":
 def _kind_of(path: Path) -> str | None:
     """The kind of log that a file is; None for any other."""
     suffix = path.suffix.lower()
+    # Of a table, and of JSON Lines, the first line decides: a large file is not read whole to be refused.
     if suffix in (".csv", ".tsv") and path.is_file():
         return table_kind(_header(path))
     if suffix == ".jsonl" and path.is_file():
@@ -109,6 +110,7 @@ def _kind_of(path: Path) -> str | None:
     if suffix not in (".json", LOG_SUFFIX) or not path.is_file():
         return None
     kind = log_kind(path)
+    # `table` is no form; such a file may still hold spans, exported scores, or inputs and outputs.
     return kind if kind in FORMS else _kind_without_texts(path)
 
 
@@ -117,6 +119,7 @@ def _kind_without_texts(path: Path) -> str | None:
     content = read_json(path, careless=True)
     if evaluation_entries([content]):
         return "telemetry"
+    # A page of langfuse's API has its scores in `data`.
     rows = content.get("data") if isinstance(content, dict) else content
     if isinstance(rows, list) and rows and isinstance(rows[0], dict):
         exported = table_kind(rows[0])
@@ -124,6 +127,7 @@ def _kind_without_texts(path: Path) -> str | None:
             return exported
     if isinstance(content, list) and is_log_table(path, {}):
         columns = read_table(path).columns
+        # Tables with these columns are ratings already, or texts with their degraded copies.
         is_of_dhp = "score" in columns or "variant" in columns or ORIGINAL in columns
         return None if is_of_dhp else "texts"
     return None
@@ -132,6 +136,7 @@ def _kind_without_texts(path: Path) -> str | None:
 def _header(path: Path) -> list[str]:
     """The columns of a table of separated values; none if the first line has broken quotation marks."""
     with opened(path) as file:
+        # "utf-8-sig": a byte order mark would else stick to the name of the first column.
         line = file.readline(_LONGEST_LINE).decode("utf-8-sig", errors="replace")
     try:
         return next(csv.reader([line], delimiter=mark_of(line)), [])
@@ -141,6 +146,7 @@ def _header(path: Path) -> list[str]:
 
 def _first_line(path: Path) -> Mapping[str, Any]:
     """The object in the first line of a file of JSON Lines; empty if there is none."""
+    # A line that is no JSON, or was cut at the limit, is not of a log.
     with opened(path) as file, suppress(ValueError, RecursionError):
         first = json.loads(file.readline(_LONGEST_LINE))
         return first if isinstance(first, dict) else {}
@@ -213,6 +219,7 @@ def _alone(form: Form, scored: Sequence[_Scored]) -> "pd.DataFrame":
 
     ratings = []
     for each in scored:
+        # A text that was judged several times is one example; if nothing tells it by, each entry is one.
         same = [as_text(each.row.value(place)) for place in form.same]
         text = text_hash(repr(same)) if any(same) else each.row.place
         for score in each.scores:

@@ -76,6 +76,7 @@ def logs(asked: Request) -> Dataset | None:
     if not isinstance(asked.source, str):
         return None
     is_log = log_kind(Path(asked.source)) != "table"
+    # A log says itself what it is; a table is taken only if its columns name input and output.
     if not is_log and not (_may_be_mapped(asked) and is_log_table(asked.source, asked.fields)):
         return None
     if asked.where:
@@ -162,6 +163,7 @@ def is_log_table(path: str | Path, fields: Mapping[str, str]) -> bool:
 def _plain_paths(path: str | Path, fields: Mapping[str, str]) -> Paths:
     """Our field -> the columns of a table that are called so; `source` is that of dhp's own tables."""
     file = Path(path)
+    # Only the columns are asked for here, so rows that cannot be read do not matter.
     columns = read_table(file, broken=True).columns if file.is_file() else ()
     paths = _paths_in(columns)
     for name, column in fields.items():
@@ -214,6 +216,7 @@ def _read(file: Path) -> tuple[str, Sequence[Row], Paths]:
         raise InputError(
             f"{file}: unknown kind of log '{suffix}'; {suggest(suffix, [LOG_SUFFIX, *TABLE_SUFFIXES])}"
         )
+    # A `.json` file may be a log or a plain table: what is in it decides.
     kind = content_kind(data)
     if kind == "table":
         table = read_table(file)
@@ -252,11 +255,13 @@ def _entries(file: Path, kind: str, rows: Sequence[Row], paths: Paths) -> Iterat
             lacking["of further epochs"] += 1
             continue
 
+        # An entry without an id is known by its number, which also tells equal ids apart.
         texts.setdefault("id", str(number))
         if texts["id"] in seen:
             texts["id"] = f"{texts['id']}#{number}"
         seen.add(texts["id"])
         yield texts
+    # `seen` holds the ids of all entries that were yielded.
     if not seen:
         raise InputError(
             f"{file}: {kind} without outputs ({len(rows)} entries); allowed: entries with an input and an "
@@ -268,6 +273,7 @@ def _entries(file: Path, kind: str, rows: Sequence[Row], paths: Paths) -> Iterat
 
 
 def _epoch(row: Row) -> int:
+    # Only inspect_ai numbers its epochs, from 1 on; entries of other logs have none.
     epoch = row.values.get("epoch") or 1
     try:
         return int(str(epoch))
@@ -279,8 +285,10 @@ def _first(row: Row, name: str, paths: Sequence[str]) -> str | None:
     """The first text at one of the paths of our field `name`."""
     for path in paths:
         value = row.value(path)
+        # Text that is a JSON object has the output in one of its parts, which the user has to name.
         if name == "output" and isinstance(value, str):
             row.check_no_object(path)
+        # A cell of a table may hold a whole list of passages.
         if name == "context" and isinstance(value, str):
             value = _unpacked(value)
         text = _text(value, last=name == "output")
@@ -296,6 +304,7 @@ def _unpacked(cell: str) -> object:
     for read in (json.loads, ast.literal_eval):  # neither runs what it reads
         try:
             value = read(cell)
+        # The last two are raised for lists that are nested too deeply.
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             continue
         return value if isinstance(value, list) else cell
@@ -332,6 +341,7 @@ def _text_of_list(values: Sequence[object], *, last: bool) -> str | None:
         text = _text(each, last=last)
         if text:
             parts.append(text)
+    # Of a chat the last message is the output; of the parts of one text all belong to it.
     is_chat = any(isinstance(each, Mapping) and "role" in each for each in values)
     if last and is_chat:
         return parts[-1] if parts else None

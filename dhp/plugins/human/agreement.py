@@ -155,6 +155,7 @@ class Agreement:
         # A judge may lack a metric of the others, whose column then comes behind the means.
         means_last = sorted(frame.columns, key=lambda column: str(column).startswith("mean."))
         figures = [column for column in means_last if column not in ("level", "judge")]
+        # `float` makes NaN of None, also in a column of nothing else.
         return frame[means_last].astype(dict.fromkeys(figures, float))
 
 
@@ -238,6 +239,7 @@ def correlate(
             scores = metrics[metric]
             items = shared_items(people[metric], scores, name, f"has human scores of '{metric}'")
             truth, samples = mean_over(people[metric].at(*items)), scores.at(*items)
+            # Kept whole: two judges are compared on the items of both, which may be others than these.
             aligned[name, metric] = (people[metric], scores)
             each.append(_metric(metric, truth, samples, levels, coefficients, resamples, seed))
         agreements.append(JudgeAgreement(name, tuple(each), _means(each)))
@@ -263,6 +265,7 @@ def _metric(
         levels=levels,
         coefficients=coefficients,
         resamples=resamples,
+        # Begun anew for each, so judges on the same sources see the same resamples.
         rng=np.random.default_rng(seed),
     )
     both = ~np.isnan(truth) & ~np.isnan(mean)  # shape (sources, systems)
@@ -315,6 +318,7 @@ def _pair(
 ) -> JudgePair:
     people, of_first = aligned[first, metric]
     _, of_second = aligned[second, metric]
+    # All three in the order of people's table; what a judge did not score is NaN.
     truth = mean_over(people.at(people.sources, people.systems))
     one = mean_over(of_first.at(people.sources, people.systems))
     other = mean_over(of_second.at(people.sources, people.systems))

@@ -241,6 +241,7 @@ def _agreement(name: str, metric: str, truth: Scores, scores: Scores, passes: fl
     both = ~np.isnan(labelled) & ~np.isnan(judged) & ~split  # shape (sources, systems)
     if not both.any():
         raise InputError(f"human: no text of judge '{name}' has both a label of '{metric}' and a verdict")
+    # Of all labelled texts, also those that this judge has not seen.
     left_out = int((~np.isnan(mean_over(truth.samples))).sum()) - int(both.sum())
 
     # From here on a place is a text: 1 if it passes, 0 if it fails.

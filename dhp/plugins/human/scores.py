@@ -122,6 +122,7 @@ def scores_by_metric(frame: "pd.DataFrame") -> dict[str, Scores]:
         source, sources = pd.factorize(part["source"])
         system, systems = pd.factorize(part["system"])
         # Samples and raters are one axis: what tells two scores of one item apart.
+        # `dropna=False`: else rows with an empty sample or rater would have no number.
         sample = part.groupby(axes, sort=False, dropna=False).ngroup().to_numpy() if axes else 0
         values = np.full((int(np.max(sample, initial=0)) + 1, len(sources), len(systems)), np.nan)
         values[sample, source, system] = part["score"].to_numpy()
@@ -173,6 +174,7 @@ def shared_items(
     systems = [system for system in people.systems if system in rated_systems]
     # A table without systems has one, without a name, which the other table does not have.
     for lacks, has_it, which in ((judge, people, "ratings"), (people, judge, "human")):
+        # A chain: the one has a single system without a name, the other has not.
         if lacks.systems == ("",) != has_it.systems:
             raise InputError(
                 f"{which}: column 'system' is missing; the other table has it, e.g. '{has_it.systems[0]}'"

@@ -89,6 +89,7 @@ class JudgePrompt:
         for file in self.files:
             path = folder / file.path.name
             write_lines(path, [file.text])
+            # METRIC=FILE, or FILE alone for the prompt of all metrics.
             names.append(f"{file.metric}={path}" if file.metric else str(path))
         return names
 
@@ -134,6 +135,7 @@ class JudgePrompt:
     def _check_settings(self, change: Change, missed: Sequence[str]) -> None:
         settings = self._settings(change)
         known = {name: getattr(self.protocol, name) for name in settings}
+        # With a text to add, the prompt is another one even under the same settings.
         if settings and settings == known and not self._addition(change, missed):
             raise Unusable("the judge is asked so already")
         # Several samples of a probability are one and the same answer.
@@ -160,6 +162,7 @@ class JudgePrompt:
             settings["max_tokens"] = max(settings["max_tokens"], self.protocol.max_tokens)
         if settings.get("samples", 1) > 1:
             settings["samples"] = max(settings["samples"], self.protocol.samples)
+            # Samples at temperature 0 would be alike; any other temperature of the user stays.
             settings["temperature"] = self.protocol.temperature or settings["temperature"]
         return settings
 

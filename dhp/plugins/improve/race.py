@@ -97,6 +97,7 @@ def race(old: str, changes: Sequence[str], compare: Compare, looks: int = len(LO
     all looks but the last share (Bonferroni).
     """
     outcome = Race()
+    # With a single look nothing is dropped, and the number of comparisons would be 0.
     error = ALPHA / max(1, (looks - 1) * len(changes))
     for look in range(looks):
         for name in changes:
@@ -106,12 +107,15 @@ def race(old: str, changes: Sequence[str], compare: Compare, looks: int = len(LO
                 outcome.gains[name] = compare(old, name, look)
         if look == looks - 1:  # nothing is compared after it, so nothing need be dropped
             break
+        # While no change gains anything, the judge as it was leads.
         leader = outcome.best or old
         for name in [*outcome.gains]:  # a copy: what turns out to be unusable leaves the gains
             if name == leader or name in outcome.dropped:
                 continue
             with outcome.usable(name):
+                # Both have been judged at this look, so nothing more is asked for the comparison.
                 behind = outcome.gains[name] if leader == old else compare(leader, name, look)
+                # One-sided: half of the two-sided p, as the difference lies on the side of the leader.
                 if behind.difference < 0 and behind.p / 2 <= error:
                     outcome.dropped[name] = look
     return outcome

@@ -206,6 +206,7 @@ class Trials:
         raced = Race()
         confirmed: Gain | None = None
         judges: tuple[RunResult, ...] = ()
+        # A judge with nothing to gain is asked no further.
         if _right(first) < _PERFECT:
             changed, self._unusable = self.asked.ready(missed(first.result))
             for name, prompt in changed.items():
@@ -219,6 +220,7 @@ class Trials:
         return Outcome(
             asked=self.asked,
             n=(len(self.halves[0]), len(self.halves[1])),
+            # Its last look has the most texts: it was judged at each look that some change reached.
             as_it_was=self._done[ORIGINAL, self._last_look(ORIGINAL)],
             race=raced,
             costs={name: self._cost(name) for name in raced.gains},
@@ -233,6 +235,7 @@ class Trials:
         """The gain of a second judge over a first at a look, as `race` asks for it."""
         if second in self._unusable:
             raise Unusable(self._unusable[second])
+        # Outside the `try`: a fault of the first judge is no reason to leave the second one out.
         old = self._judged(first, look)
         try:
             new = self._judged(second, look)
@@ -262,6 +265,7 @@ class Trials:
     def _run(self, name: str, ids: Sequence[str], out: Path | None = None) -> RunResult:
         asked = self.asked
         results = run(asked.model, asked.part(ids), out=out, progress=self._progress, **self._keywords[name])
+        # One judge on one dataset gives one result.
         return open_run(results, name).rated[0]
 
     def _on_other_half(self, best: str) -> tuple[RunResult, RunResult]:
@@ -274,6 +278,7 @@ class Trials:
     def _cost(self, name: str) -> float:
         """What the ratings of a change cost more than those of the judge as it was, as a share."""
         look = self._last_look(name)
+        # Both at the same look, so for the same texts.
         new, old = _price(self._done[name, look]), _price(self._done[ORIGINAL, look])
         return new / old - 1 if old else 0.0
 
@@ -294,6 +299,7 @@ def gain(old: RunResult, new: RunResult) -> Gain:
     """
     compared = compare_results([old, new], ("protocol", "metrics"))
     if not compared.marks:
+        # Two judges are one pair.
         (pair,) = compared.scores["detection"].pairs
         better = Gain(pair.difference, pair.low, pair.high, pair.p)
     else:
@@ -325,6 +331,7 @@ def missed(result: Result) -> list[str]:
         seen = row.detection
         if result.pass_mark is not None:
             seen = 1 - row.passes.share if row.passes else None
+        # A degree that nobody scored is neither seen nor missed.
         if seen is not None and seen < _SEEN:
             # Of several degrees the one that is seen least counts.
             name = parse_variant(row.variant).perturber

@@ -42,6 +42,7 @@ def layout(text: str, rng: Random, *, form: str, language: str | None = None) ->
 
 def _sentences(text: str, language: str | None) -> list[str]:
     """The sentences, each in one line; nothing but white space is lost."""
+    # Cut at the starts, so that whatever stands between two sentences stays with the first.
     later_starts = [start for start, _ in sentence_spans(text, language)][1:]
     pieces = []
     for start, end in pairwise([0, *later_starts, len(text)]):

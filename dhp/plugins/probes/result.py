@@ -78,6 +78,7 @@ class _Scores:
         # Means over samples, as a run takes them; looked up by variant and pass.
         scored = table[table["status"] == "scored"]
         means = scored.groupby(["variant", "repeat", "example", "metric"], as_index=False)["score"].mean()
+        # Iterated, a group is its key and its rows.
         self._tables = dict(iter(means.groupby(["variant", "repeat"])))
 
         self.lows = np.array([metric.scale.min for metric in task.metrics])
@@ -100,6 +101,7 @@ class _Scores:
         if table_of is None:
             return np.full((len(self.examples), len(self.metrics)), np.nan)
         table = table_of.pivot(index="example", columns="metric", values="score")
+        # Brings all variants into the same order, with NaN for what has no score.
         scores: Floats = table.reindex(index=self.examples, columns=self.metrics).to_numpy(dtype=np.float64)
         return scores
 
@@ -175,6 +177,7 @@ def _points(table: "pd.DataFrame", task: Task) -> dict[str, dict[str, float]]:
     """Metric -> shares of the points of its scale among all single scores."""
     points = {}
     for metric in task.metrics:
+        # No means over samples, which may lie between two points.
         scores = table.loc[table["metric"] == metric.name, "score"].to_numpy(float)
         points[metric.name] = points_used(scores, metric.scale.min, metric.scale.max)
     return points
@@ -183,4 +186,5 @@ def _points(table: "pd.DataFrame", task: Task) -> dict[str, dict[str, float]]:
 def _stability(scores: _Scores, chosen: ProbeChoice) -> Stability:
     copy = f"{chosen.damage}.k{STABILITY_DOSE}"
     damaged = np.stack([scores.of(copy, repeat) for repeat in range(chosen.repeats)])
+    # The original may have been rated more often than its copy, for the noise.
     return stability(scores.originals[: chosen.repeats], damaged, scores.spans, scores.clusters)

@@ -133,6 +133,7 @@ def moves(
     """
     # Change and noise of the same examples, else they could not be compared.
     defined = ~np.isnan(originals).any(axis=0) & ~np.isnan(changed)
+    # Both arrays have the shape (examples, comparisons, metrics).
     by_change = np.where(defined[:, None], _against(originals, changed, spans), np.nan)
     by_noise = np.where(defined[:, None], _noise(originals, spans), np.nan)
     state, share = _state(originals[0], changed, spans, clusters, damage)
@@ -194,6 +195,7 @@ def _steps(first: Floats, other: Floats, spans: Floats) -> Floats:
 
 
 def _moved(steps: Floats) -> Floats:
+    # NaN stays: a text without a score has neither moved nor stayed.
     return np.where(np.isnan(steps), np.nan, steps != 0)
 
 
@@ -243,6 +245,7 @@ def rise(
         changes = _against(originals, scores, spans)
         doses.append(_dose(k, changes, clusters))
         all_changes.append(changes)
+    # Shape (examples, doses, repetitions, metrics).
     signs = np.sign(np.stack(all_changes, axis=1))
     net = with_interval(mean_influences(signs), clusters, bounds=_DIFFERENCE)
     return Rise(
@@ -310,6 +313,7 @@ def calibration(
 
     fell = with_interval(mean_influences(-np.sign(pairs)), clusters, bounds=_DIFFERENCE)
     state = compared_with_zero(fell, ("falls", "falls", "flat"))
+    # `flat` only says that scores do not fall; an interval that ends below 0 says that they rise.
     if rises_at or (state == "flat" and fell.ci is not None and fell.ci[1] < 0):
         state = "not monotone"
 
@@ -320,6 +324,7 @@ def calibration(
     higher_again = _above_zero(_noise(originals, spans))
     return Calibration(
         means=means,
+        # 1 if the more damaged text scores lower, a half for a tie, 0 if it scores higher.
         order=with_interval(mean_influences((1 - np.sign(pairs)) / 2), clusters),
         reversed=with_interval(mean_influences(higher), clusters),
         again=with_interval(mean_influences(higher_again), clusters),
@@ -337,6 +342,7 @@ def points_used(scores: npt.ArrayLike, low: float, high: float) -> dict[str, flo
     """
     x = np.asarray(scores, dtype=np.float64).ravel()
     x = x[~np.isnan(x)]
+    # A score between two points, such as 3.5, would be counted for neither.
     whole = float(low).is_integer() and float(high).is_integer() and (x == np.round(x)).all()
     if whole and high - low < MOST_POINTS:  # a count for each point
         points = np.arange(low, high + 1)
@@ -345,6 +351,7 @@ def points_used(scores: npt.ArrayLike, low: float, high: float) -> dict[str, flo
     else:
         counts, ends = np.histogram(x, bins=10, range=(low, high))
         names = [f"{a:.4g} to {b:.4g}" for a, b in pairwise(ends)]
+    # Without a score all shares are 0.
     shares = counts / max(1, x.size)
     return dict(zip(names, shares.tolist(), strict=True))
 
@@ -378,6 +385,7 @@ def stability(
     orders = np.sign(_steps(original, damaged, spans))  # -1 if the copy scores lower, 1 if higher
     products, differences = [], []
     for one, other in combinations(orders, 2):
+        # -1 if the two orders are opposite, 0 if one of them is a tie.
         products.append(one * other)
         differences.append(_moved(one - other))
     opposite = _above_zero(-np.stack(products, axis=1))
@@ -386,6 +394,7 @@ def stability(
     # Scores of one text from repetition to repetition; original and copy are like two metrics here.
     both = np.concatenate([original, damaged], axis=2)
     between = _noise(both, np.concatenate([spans, spans]))
+    # NaN == 0 is False: a text that lacks a score would count as one whose scores differ.
     lacking = np.isnan(between).any(axis=1)
     same = np.where(lacking, np.nan, (between == 0).all(axis=1))
 

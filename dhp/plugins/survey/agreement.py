@@ -30,6 +30,7 @@ def fleiss_kappa(votes: Sequence[Sequence[int]]) -> float | None:
     shares = [count / sum(categories) for count in categories]
     if max(shares) == 1:
         return None
+    # `fsum` rounds once, at the end: the order of issues and experts changes no digit.
     by_chance = math.fsum(share**2 for share in shares)
     observed = math.fsum(_agreeing_pairs(row) for row in rated) / len(rated)
     return (observed - by_chance) / (1 - by_chance)

@@ -50,6 +50,7 @@ def read_answers(path: Path) -> Answers:
     """The answers in a file; a fault raises `InputError`: file, place, what is wrong, what is allowed."""
     with refusals(str(path), Answers):
         read = Answers.model_validate_json(read_text(path))
+    # For the messages of `aggregate`, which name the files that differ.
     read._origin = str(path)
 
     # What may be answered: of a bundled task its own metrics and perturbers, else whatever the file names.
@@ -99,6 +100,7 @@ def aggregate(sheets: Sequence[Answers], name: str) -> Weights:
             provenance=f"Votes on which metric each quality issue hurts most, survey {first.survey}.",
             date=max(sheet.date for sheet in sheets),
             experts=len(sheets),
+            # Sorted, so that the order of the files does not matter.
             roles=sorted(roles),
             votes={first.task: votes},
             agreement={first.task: agreed} if agreed else {},
@@ -151,5 +153,6 @@ def write_weights(weights: Weights, path: Path) -> None:
     for figures in data.get("agreement", {}).values():
         for key, value in figures.items():
             figures[key] = round(value, 4)  # what is None is a default, and not there
+    # `default_flow_style=None`: the votes on an issue in one line, all around them as blocks.
     text = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=110, default_flow_style=None)
     write_lines(path, [text])
