@@ -226,6 +226,7 @@ def _strengths(systems: Sequence[str], contests: Sequence[Contest], seed: int) -
     for contest in contests:
         i, j = systems.index(contest.first), systems.index(contest.second)
         for outcome in contest.outcomes:
+            # Without a verdict both places stay 0: the question counts for neither.
             if outcome.score is not None:
                 sign = np.sign(outcome.score)
                 won[place[outcome.example], i, j] = (1 + sign) / 2

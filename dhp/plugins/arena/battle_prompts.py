@@ -43,6 +43,7 @@ class BattlePrompts:
             "answer_2": other.text,
             "prompt": request,
         }
+        # In one pass, so that braces in the texts stay text.
         return _SLOT.sub(lambda slot: texts[slot[1]], template)
 
 

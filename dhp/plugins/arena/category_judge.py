@@ -26,7 +26,7 @@ Reference = Literal["none", "one-prompt", "second-turn"]
 CORRECTNESS = "correctness"
 """The metric for which a target answer is the correct one, not a good one among others."""
 _STEPS_TOKENS = 1024
-"""For the evaluation steps that the model writes."""
+"""Most tokens of the evaluation steps that the model writes. Chosen."""
 
 
 def evaluation_judge(
@@ -55,6 +55,7 @@ def evaluation_judge(
         else:
             with_target = {}
             for name, text in templates.items():
+                # Four braces are two in an f-string: the slot `{{reference}}`.
                 with_target[name] = f"{text}\n\n{_target_label(content, name)}\n{{{{reference}}}}"
             templates = with_target
 
@@ -111,6 +112,7 @@ class _TwoTurns(LlmJudge):
             first,
             prompt=fill(self._content.second_turn, slots),
             before=(*first.before, ("user", first.prompt), ("assistant", reply.text)),
+            # Each sample has a first answer of its own before it, and so a request of its own.
             samples=(sample,),
         )
 

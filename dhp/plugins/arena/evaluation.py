@@ -13,7 +13,7 @@ from dhp.stats.influences import mean_influences, student_interval
 SCHEMA = "dhp.evaluation/1"
 
 _SHOWN = 3
-"""Best and worst answers that are named."""
+"""Number of best, and of worst, answers that are named. Chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +144,7 @@ def _cell(
         unread=dict(unread),
         mean=fmean(means) if means else None,
         ci=mean_interval(means, scale),
+        # Equal scores by name, so that the same ratings name the same answers.
         best=sorted(texts, key=lambda t: (-t.score, t.example))[:_SHOWN],
         worst=sorted(texts, key=lambda t: (t.score, t.example))[:_SHOWN],
     )

@@ -124,6 +124,7 @@ def scores_chart(category: str, cells: Sequence[EvaluatedCell]) -> "Markup":
 
     def draw(canvas: "Figure") -> None:
         axes = canvas.subplots()
+        # Model by model, so that the legend has them in their order.
         for cell in sorted(cells, key=lambda cell: models.index(cell.model)):
             # The bars of a metric stand around its whole number, in the order of the models.
             number = models.index(cell.model)
@@ -131,6 +132,7 @@ def scores_chart(category: str, cells: Sequence[EvaluatedCell]) -> "Markup":
             label = cell.model if cell.metric == metrics[0] else None  # once in the legend
             colour = COLOURS[_COLOURS[number % len(_COLOURS)]]
             low = cell.scale[0]  # where the bar begins: scales begin at 1, not at 0
+            # Without a mean the bar has no length.
             length = (cell.mean or low) - low
             axes.barh(row, length, left=low, height=0.9 * height, color=colour, label=label)
             if cell.ci:

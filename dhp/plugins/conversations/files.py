@@ -60,6 +60,7 @@ def _begins_so(path: Path, suffix: str) -> bool:
     if suffix != ".jsonl":
         return re.search(rb"\bmessages\b", line) is not None
     names = (*_KEYS, INPUT)
+    # Searched, not parsed: a line that is cut at the limit is no JSON.
     return any(f'"{name}"'.encode() in line for name in names)
 
 
@@ -78,4 +79,5 @@ def _entries(data: Any) -> Sequence[Any]:
         for key in _ENTRIES:
             if isinstance(run.get(key), list) and run[key]:
                 return list(run[key])
+    # An object without a list of entries is an entry itself.
     return [data]

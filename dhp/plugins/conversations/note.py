@@ -31,6 +31,7 @@ def notes(result: Result) -> list[str]:
 
 
 def _detected(what: str, rows: list[VariantResult]) -> str:
+    # `or` is for the type alone: rows without detection are left out above.
     mean = sum(row.detection or 0.0 for row in rows) / len(rows)
     noticed = [row for row in rows if row.state.is_good]
     return f"{what} detected in {mean:.0%}, {len(noticed)} of {len(rows)} kinds noticed"

@@ -144,6 +144,7 @@ def question_unanswered(
     return with_texts(judged, texts)
 
 
+# Latin, Chinese and Arabic.
 _QUESTION_MARKS = frozenset("?？؟")
 
 

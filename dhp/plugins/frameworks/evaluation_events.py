@@ -21,6 +21,7 @@ def is_telemetry(part: Mapping[str, Any]) -> bool:
         return True
     if _evaluations(part):
         return True
+    # A span of a model alone, whose evaluation may stand in a log record.
     return any(name.startswith("gen_ai.") for name in attributes(part))
 
 

@@ -79,6 +79,7 @@ def adapt_langsmith(scorer: Any) -> Adapter | None:
         made = _adapter(evaluated, [], is_async=False)
         name = getattr(scorer, "__name__", None) or type(scorer).__name__
         return replace(made, shape="langsmith run evaluator", name=name)
+    # Calling a class would make an object, and score nothing.
     if not callable(scorer) or isinstance(scorer, type):
         return None
     try:
@@ -108,6 +109,7 @@ def _takes_dicts(scorer: Callable[..., object], parameters: Mapping[str, inspect
     try:
         hints = get_type_hints(scorer)
     except Exception:  # noqa: BLE001  names in annotations may mean nothing here
+        # The annotations as they stand, perhaps as text.
         hints = {name: each.annotation for name, each in parameters.items()}
     return any(_is_dict(hints.get(name)) for name in _FIELDS if name in parameters)
 

@@ -54,13 +54,16 @@ def _simple(scorer: Any) -> Adapter:
 
 def _parameters(scorer: Any) -> tuple[list[str], frozenset[str]]:
     """The parameters of a metric, and those that are optional: of a prompt, a function or a method."""
+    # A prompt: the names of its slots.
     if is_of(scorer, "ragas", "SimpleLLMMetric"):
         return list(scorer.get_variables()), frozenset()
+    # A decorated function: ragas makes a model of its parameters.
     if hasattr(scorer, "_create_pydantic_model"):
         fields = scorer._create_pydantic_model().model_fields
         free = frozenset(name for name, each in fields.items() if not each.is_required())
         return list(fields), free
 
+    # A metric of collections: the parameters of the method that scores.
     names, optional = [], set()
     for each in inspect.signature(scorer.ascore).parameters.values():
         if each.kind in (each.VAR_KEYWORD, each.VAR_POSITIONAL):

@@ -50,6 +50,7 @@ def adapt_deepeval(scorer: Any) -> Adapter | None:
     if not is_of(scorer, "deepeval", "BaseMetric"):
         return None
     # A metric of one's own may have `measure` alone.
+    # The base class is found among the metric's own bases, so that deepeval need not be imported.
     by_name = {kind.__name__: kind for kind in type(scorer).__mro__}
     base: Any = by_name["BaseMetric"]
     is_async = type(scorer).a_measure is not base.a_measure
@@ -155,6 +156,7 @@ def adapt_phoenix(scorer: Any) -> Adapter | None:
         optional=frozenset(wanted) - set(needed),
         call=call,
         is_async=True,
+        # Labels that all have one value make no scale.
         scale=(min(values), max(values)) if len(set(values)) > 1 else None,
         lower_is_better=scorer.direction == "minimize",
     )

@@ -40,6 +40,7 @@ def judge_errors(run: Run, passes: float) -> dict[str, dict[str, ErrorRates]]:
     # Model, protocol -> metric -> scores of good and of bad texts, one pair of tables for each dataset.
     groups: dict[tuple[str, str], dict[str, list[tuple[Floats, Floats]]]] = {}
     for each in run.rated:  # a judge and dataset; errors are counted over all datasets
+        # The test of pairwise judges alone.
         if each.result.statistics == "sign-flip":
             raise InputError(
                 f"{run.folder}: its judges compare texts; allowed: a run of judges that rate them"
@@ -183,6 +184,7 @@ def misclassification_corrected_share(
     of how many (originals or harmless edits of an audit), `specificity` how many bad ones for bad (degraded
     texts that it noticed). Value and interval are within [0, 1]; None for a judge no better than chance.
     """
+    # p, se, sp: the share that passes, sensitivity and specificity, as textbooks call them.
     p = passed / total
     se = sensitivity[0] / sensitivity[1]
     sp = specificity[0] / specificity[1]
@@ -310,6 +312,7 @@ def _system_mean(names: tuple[str, str, str], f: Floats, y: Floats) -> SystemMea
     both = ~np.isnan(y)
     labelled, texts = int(both.sum()), len(f)
     human = corrected = None
+    # A variance needs two texts: of those with human scores, and below of those without.
     if labelled > 1:
         mean = float(y[both].mean())
         error = float(y[both].std(ddof=1)) / math.sqrt(labelled)

@@ -25,7 +25,7 @@ COEFFICIENTS: tuple[Coefficient, ...] = get_args(Coefficient)
 RESAMPLES = 1000
 """Resamples of the sources, for intervals and tests. Chosen."""
 _CONFIDENCE = 0.95
-"""Of the intervals."""
+"""Coverage of the intervals."""
 FEWEST = 3
 """Points below which there is no correlation to speak of: over two it is always 1 or -1."""
 
@@ -165,6 +165,7 @@ def _system_means(scores: Floats, weights: Floats) -> Floats:
 def _mean(weights: Floats, values: Floats) -> Floats:
     """Weighted means, one for each row of weights; NaN if nothing has weight."""
     total = weights.sum(axis=1)
+    # `where` leaves the NaN of `out` if no source of a resample has a value.
     means: Floats = np.divide(weights @ values, total, out=np.full(len(weights), np.nan), where=total > 0)
     return means
 

@@ -30,6 +30,7 @@ def pair_accuracy(human: Floats, judge: Floats) -> PairAccuracy | None:
     h, m = h[both], m[both]
     if not len(h):
         return None
+    # From here on all pairs stand in the order of the judge's differences, the smallest first.
     size = np.abs(m)
     order = np.argsort(size, kind="stable")
     tied = (h == 0)[order]

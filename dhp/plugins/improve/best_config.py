@@ -37,6 +37,7 @@ def written(outcome: Outcome, context: click.Context) -> str:
     options["prompt-file"] = files
 
     head = f"# Run it by: dhp benchmark --config {path}\n"
+    # A wide line, so that YAML breaks no value over several lines.
     text = yaml.safe_dump(options, allow_unicode=True, sort_keys=False, width=10_000)
     if hidden(text) != text:  # `write_lines` hides keys, and the file would not run as it is
         head += f"# {HIDDEN} stands for a key: fill it in before.\n"

@@ -94,6 +94,7 @@ def improve(
         return
 
     asked.halves()  # refuses too few texts before the folder is made
+    # The same trials go on in their folder; those of another judge or texts are refused there.
     with OutputFolder(folder, "improvement", ("dhp.yaml",)).claim(asked.identity()):
         trials = Trials(asked, progress=True)
         say(heading(trials))

@@ -15,6 +15,7 @@ def errors_of(rated: RunResult) -> float | None:
     mean, mark = rated.result.mean_passing, rated.result.pass_mark
     if mean is None or mark is None or mark.fails is None:
         return None
+    # The shares in which texts without a score count as errors.
     _, most_passing = mean
     return most_passing + mark.fails.most
 

@@ -289,6 +289,7 @@ def _price(rated: RunResult) -> float:
     for name, count in rated.result.usage.items():
         if name.endswith("tokens"):  # `prompt_tokens` and `completion_tokens`; calls are counted beside them
             tokens += count
+    # `or`: if all prices are 0, tokens still tell the changes apart.
     return rated.result.cost or float(tokens)
 
 

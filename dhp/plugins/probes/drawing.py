@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _WIDTH = 4.6
-"""Inches of a picture."""
+"""Width of a picture in inches. Chosen."""
 _ROW = 0.3
-"""Inches of a row."""
+"""Height of a row in inches. Chosen."""
 
 
 def probes_charts(result: ProbeResult) -> list["Markup"]:

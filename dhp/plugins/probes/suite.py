@@ -36,11 +36,13 @@ def probe_suite(probes: Sequence[Probe], damage: str) -> Suite:
         uses["item_order"] = PerturberUse(level="control", method="rule")
         uses["paraphrase"] = PerturberUse(level="control", method="llm", params={"count": "all"})
     if "verbosity" in probes:
+        # The sentences are those of the attack of this name; only their number is set here.
         params = read_probes("attacks").perturbers["padding"].params or {}
         degrees = {f"k{k}": {"texts": params["texts"], "count": k} for k in DOSES}
         uses["padding"] = PerturberUse(level="attack", method="rule", degrees=degrees)
     if "calibration" in probes:
         uses[damage] = _damage_use(damage, DOSES)
+    # Calibration has this dose among its own.
     elif "stability" in probes:
         uses[damage] = _damage_use(damage, [STABILITY_DOSE])
     source = "Rules and a prompt of this package; doubling doses"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dhp.core.specs import Agreement
 
 _COVERAGE = 0.95
-"""Of the interval."""
+"""Coverage of the interval."""
 _FEWEST_FOR_INTERVAL = 3
 """Experts: without one of two there is nobody to agree with."""
 _ROUNDING = 1e-9
