@@ -111,6 +111,7 @@ def analyze(
         parts = list(split_ratings(form.applied(frame, place_of(frame)), scales))
     rated: list[RatingsArray] = []
     for part in parts:
+        # Data that the table does not name are called after the file.
         rated.append(part if "dataset" in part.columns else replace(part, dataset=name))
     return Results([_analyzed(part, read, analysis, scales) for part in rated], rated)
 
@@ -136,6 +137,7 @@ def _analyzed(
         config = analysis.resolve(task, perturbers, ratings.metrics, known)
     compared = is_pairwise(ratings.columns)
     if compared:
+        # Verdicts on pairs are multiples of 1/2 from -1 to 1, which that test is for.
         config = replace(config, statistics="sign-flip")
     signature = _signature(ratings, suite, config, methods(rated))
     result = analyze_ratings(
@@ -319,6 +321,7 @@ def _all_tested(
     damage = [variant for variant in variants if variant.level not in PROBES]
     controls = [variant for variant in variants if variant.level == "control"]
     attacks = [variant for variant in variants if variant.level == "attack"]
+    # Controls that change something: the same text shown again is no edit to compare damage with.
     edits = [
         variant.name
         for variant in controls
@@ -331,6 +334,7 @@ def _all_tested(
     in_doses = [variant for variant in damage if variant.perturber in dosed]
     rows, of_run = judged_kinds(ratings, plain, config, edits)
     rows_in_doses, _ = judged_kinds(ratings, in_doses, config, edits)
+    # Kinds with and without doses were judged apart; here they come back into one order.
     order = [variant.name for variant in variants]
     rows = sorted(rows + rows_in_doses, key=lambda row: order.index(row.variant))
     # What a control costs is measured against the damage, so this comes last.
@@ -345,6 +349,7 @@ def _all_tested(
 
 def averages(rows: Sequence[VariantResult]) -> dict[str, Any]:
     """D_avg and D_min, plain and weighted, over the kinds with five pairs or more; None without any."""
+    # A kind with fewer pairs would be the lowest by chance.
     enough = [row for row in rows if row.d is not None and row.n >= FEWEST_PAIRS]
     if not enough:
         return dict.fromkeys(("d_avg", "d_min", "d_avg_ew", "d_min_ew", "d_min_variant"))
@@ -392,6 +397,7 @@ def _warnings(
         warnings.append(
             f"the probabilities of {listed(unused)} are left out, as no scale is known; name the suite"
         )
+    # So it is under the statistics `paper` alone; see `analyze_ratings`.
     if counted is not ratings:
         warnings += _left_out(ratings)
     return tuple(warnings)

@@ -94,9 +94,11 @@ def certainty_of(
             return None
         sources.append(source)
         by_metric.append(of_metric)
+    # Metrics go to the end, as `passes` takes them; verdicts are (1 + variants, examples).
     verdicts = passes(np.moveaxis(ratings.means, 1, 2), _mark_of_each(ratings, marks))
     likely = _by_all_metrics(by_metric, verdicts)
     rows = [ratings.row(name) for name in kinds]
+    # Shapes (examples,) and (examples, kinds).
     originals, copies = likely[0], likely[rows].T
     figures = sureness(originals, copies, verdicts[0], verdicts[rows].T, ratings.clusters)
     if figures is None:
@@ -150,10 +152,13 @@ def asking_of(
     kinds = [name for name in variants if _is_content(ratings, name)]
     if not kinds:
         return None
+    # The original first, then the kinds.
     rows = [0] + [ratings.row(name) for name in kinds]
     scores = np.moveaxis(ratings.means[rows], 1, 2)  # (texts of an example, examples, metrics)
     outcomes = passes(scores, _mark_of_each(ratings, marks)).T  # (examples, texts of an example)
+    # (examples, texts of an example), as `outcomes`
     near = _distance(ratings, rows, scores, marks, scales).T
+    # An example needs a verdict on its original and on at least one damaged copy.
     usable = ~np.isnan(outcomes[:, 0]) & ~np.isnan(outcomes[:, 1:]).all(axis=1)
     if usable.sum() < FEWEST:
         return None
@@ -211,6 +216,7 @@ def _middles(scores: Floats, mark_of_each: Floats) -> Floats:
     middles = mark_of_each.copy()
     for m, mark in enumerate(mark_of_each):
         known = scores[..., m][~np.isnan(scores[..., m])]
+        # Less a little, as the last bits of a mean may fall short of the mark; so does `passes`.
         up = known >= mark - 1e-9
         if up.any() and not up.all():
             middles[m] = (known[up].min() + known[~up].max()) / 2
@@ -228,6 +234,7 @@ def _likelihoods(
     m = ratings.metrics.index(metric)
     if metric in ratings.shares and metric in scales:
         scale, shares = scales[metric], ratings.shares[metric]
+        # The scores that the probabilities belong to: evenly spaced over the scale.
         points = np.linspace(scale.min, scale.max, shares.shape[2])
         return "probabilities", shares[..., points >= mark - 1e-9].sum(axis=2)
     if "probability" in ratings.stated:
@@ -252,5 +259,6 @@ def _likelihoods(
 def _sure_share(likely: Floats, ratings: "RatingsArray") -> PassShare | None:
     """Share of the texts with a probability above .9; None without any text."""
     above = np.where(np.isnan(likely), np.nan, (likely > _SURE).astype(np.float64))
+    # A text without a probability is left out, and counts neither way.
     nobody_silent = np.zeros(above.shape, dtype=np.bool_)
     return share_of(above, nobody_silent, ratings.clusters)

@@ -110,9 +110,11 @@ class AnalysisConfig(Checked):
             name = DESIGN
             design = read_weights(DESIGN)
             for perturber in perturbers:
+                # One perturber without a row for just these metrics is enough: then all have equal weights.
                 if set(design.row(task, perturber) or ()) != set(metrics):
                     name = "uniform"
         weights = read_weights(name)
+        # Weights of a single task can mean no other one.
         if task is None and len(weights.tasks) == 1:
             (task,) = weights.tasks
         config = ResolvedConfig(

@@ -61,6 +61,7 @@ def rated_variants(ratings: RatingsArray, suite: Suite | None) -> tuple[list[Var
         doses = doses or bool(dose)
         if dose and perturber in suite.perturbers:
             use = suite.perturbers[perturber]
+            # The file of the suite has no doses: one gets level and method of its perturber there.
             known[name] = Variant(name, perturber, use.level, use.method, degree)
         if name not in known:
             raise InputError(
@@ -210,6 +211,7 @@ def _rows(
     weights: list[Sequence[float] | None] = []
     for variant in variants:
         is_probe = variant.level in PROBES
+        # Experts weigh damage alone: weights have no row for a probe.
         weights.append(None if is_probe else config.weight_row(variant.perturber, metrics))
     if config.method == "scipy":  # as published: plain differences, in which rounding may split ties
         differences = ratings.difference_table(names, metrics, ties=False)
@@ -258,6 +260,7 @@ def _discerned(
     alternative: Alternative,
 ) -> tuple[Floats, Floats, Floats]:
     """Logs of p (variants, metrics), D and D with expert weights (variants,), by `discern`."""
+    # Twice a multiple of 1/2 is a whole number, which rounding leaves as it is.
     halves = np.rint(2 * differences)
     if config.method == "sign-flip" and not np.array_equal(halves, 2 * differences, equal_nan=True):
         raise InputError(
@@ -291,6 +294,7 @@ def _cells(
     counted = ~np.isnan(differences)
     area = auroc_influences(original, degraded, counted)
     drops = standardised_drop_influences(original, degraded, counted).value
+    # One dictionary for each; `[{}] * n` would be the same one n times.
     cells: list[dict[str, Cell]] = [{} for _ in variants]
     for v, m in product(range(len(variants)), range(len(ratings.metrics))):
         variant, metric = variants[v], ratings.metrics[m]
@@ -326,6 +330,7 @@ def failure_warnings(ratings: RatingsArray, rows: Sequence[VariantResult]) -> li
     log_p: list[float] = []
     for row in rows:
         failed = ratings.failed(row.variant)
+        # A kind without failures is no test: one test more makes the correction stricter for all.
         if failed is not None and failed.any():
             of_originals, of_copies = failed.mean(axis=1)
             failures.append((row.variant, of_originals, of_copies))
@@ -349,6 +354,7 @@ def failure_warnings(ratings: RatingsArray, rows: Sequence[VariantResult]) -> li
 
 def _best(values: Floats, metrics: Sequence[str]) -> str:
     """The metric with the highest detection; of several the first by name, whatever their order."""
+    # Less a little, so that rounding makes no difference between metrics that are equal.
     highest = np.nanmax(values) - 1e-12
     return min(metric for metric, value in zip(metrics, values, strict=True) if value >= highest)
 

@@ -63,6 +63,7 @@ def merged_ratings(
             group = groups.setdefault((part.model, part.protocol, part.dataset), [])
             group.append(part)
             if len(group) > 1:
+                # From the second part on: a judge that has only one keeps it as it is.
                 group[0], group[-1] = _lean(group[0]), _lean(part)
         del frame  # before the next table is made
     return [_merged(parts) for parts in groups.values()]
@@ -100,6 +101,7 @@ def _merged(parts: Sequence[RatingsArray]) -> RatingsArray:
     """The ratings of one judge on one dataset, from all its parts."""
     if len(parts) == 1:
         return parts[0]
+    # Sorted by name, as `split_ratings` numbers the examples of a whole table.
     examples = tuple(sorted(chain.from_iterable(part.examples for part in parts)))
     position = {example: number for number, example in enumerate(examples)}
     if len(position) < len(examples):
@@ -204,10 +206,12 @@ def _samples(placed: Sequence[_Placed], metric: str, means: Floats) -> Floats:
         means_of_part = part.means[:, part.metrics.index(metric)]
         scored = ~np.isnan(means_of_part)
         scores = part.samples.get(metric, means_of_part[scored][:, None])
+        # A part in which texts have fewer samples than in others gets columns of NaN.
         gaps = np.full((len(scores), width - scores.shape[1]), np.nan)
         rows.append(np.hstack([scores, gaps]))
         text, example = np.nonzero(scored)
         in_whole = (np.array(each.texts)[text], np.array(each.examples)[example])
+        # One number for each text and example in the whole, by which the rows of all parts are sorted.
         places.append(np.ravel_multi_index(in_whole, means.shape))
     order = np.argsort(np.concatenate(places), kind="stable")
     return np.vstack(rows)[order]
@@ -236,6 +240,7 @@ def _merged_missing_mass(parts: Sequence[RatingsArray]) -> float | None:
         if part.missing_mass is not None:
             means.append(part.missing_mass)
             rows.append(part.masses)
+    # By rows, so that it is the mean of all rows, however they were cut into parts.
     return float(np.average(means, weights=rows)) if means else None
 
 

@@ -37,6 +37,7 @@ _TOKEN = re.compile(rf"{_UNSPACED}|[^\W_]+(?:[.,'’:/-][^\W_]+)*")
 """A word or number with what stands inside of it: `don't`, `3.5`, `12:30`, `well-known`; or one character."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[。!?])")
 """Spaces after `.`, a line break, or the place after `。`."""
+# What denies a fault holds up to the next of these marks.
 _CLAUSE_END = re.compile(r"[.,;:!?]")
 _LETTERS = re.compile(r"[^\W\d_]+")
 """A run of letters: `score` and `low` in `score: 3 (low)`."""
@@ -80,6 +81,7 @@ class Change:
 def change_of(before: str, after: str) -> Change:
     """What quotes the change from one text to the other."""
     old, new = _words(before), _words(after)
+    # A sentence that the original has word for word quotes no change, wherever it stands.
     kept = {tuple(_words(before[start:end])) for start, end in sentence_spans(before)}
     quotes: set[Words] = set()
     for start, end in sentence_spans(after):
@@ -218,6 +220,7 @@ def _complaint() -> re.Pattern[str]:
 def _denial() -> re.Pattern[str]:
     """A word that denies what follows it in its clause: `no typos`, `without errors`, `isn't misspelled`."""
     words = "|".join(re.escape(word) for word in _reason_words().denied.split())
+    # A denial is a word of its own; only `n't` is the end of one, as in `isn't`.
     return re.compile(rf"(?:\b|(?<=\w)(?=n't))(?:{words})\b", re.IGNORECASE)
 
 
@@ -249,6 +252,7 @@ def _names_kind(sentence: str, perturber: str) -> bool:
 def _is_stated(pattern: re.Pattern[str], sentence: str) -> bool:
     """Whether the pattern occurs in a clause that does not deny it before."""
     for match in pattern.finditer(sentence):
+        # What stands between the last mark of a clause and the word that was found.
         clause = _CLAUSE_END.split(sentence[: match.start()])[-1]
         if not _denial().search(clause):
             return True

@@ -61,6 +61,7 @@ def examples_to_decide(
     """
     needed: list[tuple[int, int] | None] = [None] * len(decided)
     index = cluster_index(clusters, len(differences))
+    # Of each kind, by the metric that has the most pairs.
     pairs = (~np.isnan(differences)).sum(axis=0).max(axis=1)
     undecided: list[int] = []
     for v, word in enumerate(decided):
@@ -69,6 +70,7 @@ def examples_to_decide(
     if not undecided:
         return needed
     errors = _errors(decided, int((pairs >= FEWEST_PAIRS).sum()))
+    # A fixed seed, so that the same ratings always give the same numbers.
     rng = np.random.default_rng(0)
     # The clusters of the pilot, then the example in which all metrics fell and the one in which they rose.
     shape = (_POPULATIONS, int(index.max()) + 1 + 2)
@@ -76,6 +78,7 @@ def examples_to_decide(
     weights[:, -2:] = rng.standard_gamma(_BESIDE, (_POPULATIONS, 2))
     real = _real_share(np.sign(differences))
     for v in undecided:
+        # The metrics by which this kind has any pair.
         rated = ~np.isnan(differences[:, v]).all(axis=0)
         pilot = _pilot(differences[:, v, rated], index, independent[v])
         sizes = pilot.sizes(limit)
@@ -130,6 +133,7 @@ class _Pilot:
         """Numbers of examples that are tried, more than there are and up to the limit, shape (T,)."""
         steps = max(1, math.ceil(math.log(max(limit / self.size, 1)) / math.log(_STEP)))
         grown = np.ceil(self.size * _STEP ** np.arange(1, steps + 1))
+        # The last numbers may all be cut to the limit, which then stands once.
         return np.unique(np.minimum(grown, limit))
 
 
@@ -207,9 +211,11 @@ def _sums(pilot: _Pilot, sizes: Floats, weights: Floats, noise: Floats, real: fl
         middle = means[:, columns].mean(axis=1, keepdims=True)
         means[:, columns] = middle + real * (means[:, columns] - middle)
     spread[:, 2 * metrics :] = 0.0  # how many move, and how far, varies little beside their sums
+    # Further clusters are taken to hold as many examples as those of the pilot do.
     further = (len(pilot.ranks) * (sizes / pilot.size - 1))[:, None, None]  # clusters
     sums = pilot_sum + further * means + np.sqrt(further) * spread
     signs, ranks, moved, squares = np.split(sums, 4, axis=2)
+    # Columns of length 1: their products are the correlations. A column of zeros stays one.
     scale = np.sqrt((pilot.ranks**2).sum(axis=0))
     standard = pilot.ranks / np.where(scale > 0, scale, 1.0)
     return _Sums(signs, ranks, moved, squares, standard.T @ standard)
@@ -254,6 +260,7 @@ def _distance(value: Floats, moved: Floats, size: Floats, line: float) -> Floats
 def _largest_by_chance(correlation: Floats, error: float) -> float:
     """The limit that the largest standardised sum of a blind judge's metrics exceeds with this chance."""
     values, vectors = np.linalg.eigh(correlation)
+    # Rounding may leave an eigenvalue of 0 a little below it.
     roots = vectors * np.sqrt(np.maximum(values, 0.0))
     drawn = np.random.default_rng(0).normal(size=(_NORMALS, len(values))) @ roots.T
     return float(np.quantile(drawn.max(axis=1), 1 - error))
@@ -266,6 +273,7 @@ def _range(size: int, sizes: Floats, chances: Floats) -> tuple[int, int] | None:
     """
     reached = []
     for aim in CHANCES:
+        # Of the numbers tried, those that give this chance.
         enough = chances >= aim
         if not enough.any():
             return None

@@ -78,6 +78,7 @@ class RatingsArray:
     @property
     def digest(self) -> str:
         """A hash of what the figures depend on; the order of the rows is no part of it."""
+        # Variants and metrics by name: otherwise the order of the rows would be part of the hash.
         texts = np.append(0, 1 + np.argsort(list(self.variants)))
         metrics = np.argsort(list(self.metrics))
         names = repr([sorted(self.variants), sorted(self.metrics), sorted(self.examples)])
@@ -118,6 +119,7 @@ class RatingsArray:
             if not scores.size:
                 continue
             counts = (~np.isnan(scores)).sum(axis=1)
+            # The number of scores that most texts have; more than that is a row too many.
             usual = np.bincount(counts).argmax()
             several = scores[counts > usual]
             texts += len(several)
@@ -196,6 +198,7 @@ class RatingsArray:
         degraded = np.full(shape, otherwise, dtype=values.dtype)
         for v, name in enumerate(variants):
             if name in self.variants:
+                # From (metrics, examples) to (examples, metrics).
                 degraded[:, v] = values[self.row(name)].T
         return values[0].T, degraded
 
@@ -225,6 +228,7 @@ class RatingsArray:
         difference: Floats = np.where(self.ties_unread(variant, metric, of=of), 0.0, original - degraded)
         if not ties:
             return difference
+        # The larger of both scores; where one is NaN the other, where both are NaN 0.
         size = np.nan_to_num(np.fmax(np.abs(original), np.abs(degraded)))
         scores = self.samples[metric]
         samples = scores.shape[1]

@@ -95,6 +95,7 @@ def _names(column: "pd.Series[Any]") -> "pd.Categorical":
     # equal values of several types, as 1 and True, are different names
     several_types = column.dtype == object
     row, values = pd.factorize(column.astype(str) if several_types else column)
+    # The number of each different value's text; of each row it follows by the number of its value.
     value, names = pd.factorize(pd.Index(values).astype(str), sort=True)
     return pd.Categorical.from_codes(value[row], names)
 
@@ -106,6 +107,7 @@ def _are_alone(columns: list[str]) -> bool:
 
 def _checked_scores(scores: "pd.Series[Any]", place: str) -> "tuple[pd.Series[float], pd.Series[bool]]":
     """The scores as numbers, and whether each is missing."""
+    # Whole numbers with and without sign, floats, and objects, whose cells are looked at below.
     if scores.dtype.kind not in "iufO":
         raise InputError(f"{place}: column 'score' is of type {scores.dtype}; must hold numbers")
     empty = blank(scores)
@@ -144,6 +146,7 @@ def blank(column: "pd.Series[Any]") -> "pd.Series[bool]":
     """Whether each cell of a column is empty, or a text that says no more than that (`is_blank`)."""
     import pandas as pd
 
+    # Booleans and numbers: no text among them says that there is no value.
     if column.dtype.kind in "biuf":
         return column.isna()
     # Each different text is looked at once.
@@ -168,6 +171,7 @@ def _check_status(table: "pd.DataFrame", empty: "pd.Series[bool]", place: str) -
         either = pd.CategoricalDtype(["scored", "unparsed"])
         table["status"] = pd.Categorical.from_codes(empty.to_numpy().astype(int), dtype=either)
         return
+    # An empty status beside a score can only mean that there is one.
     statuses = table["status"].astype(object).mask(blank(table["status"]) & ~empty, "scored")
     table["status"] = statuses.astype("category")
     unknown = ~table["status"].isin(RATING_STATUSES)

@@ -43,6 +43,7 @@ def split_ratings(frame: "pd.DataFrame", scales: Mapping[str, Scale] | None = No
     del frame  # which may be the only reference to it
     present = [name for name in GROUPING if name in table]
     if not present:
+        # A table of one judge and one dataset, which it does not name.
         yield _array(table, {}, place)
         return
     firsts = table[present].drop_duplicates()
@@ -179,6 +180,7 @@ def _shares(table: "pd.DataFrame", rows: _Rows, of_metric: Mapping[str, Bools]) 
         places = (rows.text[at], rows.example[at])
         sums = np.zeros((texts, examples, lengths.pop()))
         counts = np.zeros((texts, examples, 1))
+        # `sums[places] += ...` would add only one of several samples of the same text.
         np.add.at(sums, places, np.array(lists))
         np.add.at(counts, places, 1)
         shares[metric] = sums / np.where(counts, counts, np.nan)
@@ -243,6 +245,7 @@ def _answers(table: "pd.DataFrame") -> dict[str, tuple[float, int]]:
         table = table[~failed]
     read = (table["status"] == "scored").astype(float)
     if "rule" in table:
+        # One of two orders has a verdict: half an answer.
         read -= 0.5 * (table["rule"] == ONE_SILENT)
     by_variant = read.groupby(table["variant"], sort=False, observed=True)
     totals, numbers = by_variant.sum(), by_variant.size()
@@ -261,6 +264,7 @@ def _counts(table: "pd.DataFrame") -> dict[str, int]:
         counts[status] = int(by_status.get(status, 0))
     if "rule" in table:
         rules = table["rule"].astype(str)
+        # `again`, or `again:` with the rule that read the second answer.
         again = (rules == SECOND) | rules.str.startswith(f"{SECOND}:")
         if again.any():
             counts[ASKED_AGAIN] = int(again.sum())
@@ -282,14 +286,17 @@ def cluster_numbers(clusters: Mapping[str, str]) -> Ints | None:
     """The number of each example's cluster, examples sorted by name; None if each is in one of its own."""
     if len(set(clusters.values())) == len(clusters):
         return None
+    # In the order of the examples of a `RatingsArray`, which are sorted.
     names = [clusters[example] for example in sorted(clusters)]
     return np.unique(names, return_inverse=True)[1].astype(np.int64)
 
 
 def _by_text(texts: Ints, scores: Floats) -> Floats:
     """The scores of each text as a row, in the order in which they come; shorter rows end with NaN."""
+    # Stable, so that the scores of a text stay in the order of their rows.
     order = np.argsort(texts, kind="stable")
     _, row, counts = np.unique(texts[order], return_inverse=True, return_counts=True)
+    # Where the scores of each text begin in that order; a score's distance from there is its column.
     first_of_row = np.cumsum(counts) - counts
     column = np.arange(texts.size) - np.repeat(first_of_row, counts)
     table = np.full((counts.size, counts.max(initial=0)), np.nan)
@@ -321,6 +328,7 @@ def _missing_mass(table: "pd.DataFrame", place: str) -> "pd.Series[float] | None
 
 def _check_originals(asked: Ints, rows: _Rows, place: str) -> None:
     """Refuse an example with a variant and no original by some metric: there is nothing to compare with."""
+    # Of each metric and example: some variant has a row, the original has none.
     orphans = (asked[1:].sum(axis=0) > 0) & (asked[0] == 0)
     if orphans.any():
         m, e = np.argwhere(orphans)[0]

@@ -113,6 +113,7 @@ def is_stated(record: Any, name: str) -> bool:
         return is_stated(getattr(record, outer), rest)
     by_name = {field.name: field for field in fields(record)}
     field = by_name[name]
+    # Without a factory there stands MISSING, which cannot be called.
     default = field.default_factory() if callable(field.default_factory) else field.default
     value = getattr(record, name)
     if default is MISSING:
@@ -149,6 +150,7 @@ def check_value(name: str, value: Any, kind: object, known: Option | None = None
     if wrong:
         part, fault = wrong
         raise InputError(f"`{name}` {shown(part)}: {fault}")
+    # An option may allow words or None beside numbers: they have no range.
     range_fault = known.fault(value) if known is not None and _is_number(value) else None
     if range_fault:
         raise InputError(f"`{name}` {value:g}: {range_fault}")
@@ -163,6 +165,7 @@ def check_number(name: str, value: object, kind: type[int] | type[float] = float
 def is_whole(value: object) -> bool:
     """Whether it is a whole number; numpy's count as such, True and False do not."""
     try:
+        # By what the value can do: numpy's whole numbers are no `int`.
         operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         return False
@@ -179,6 +182,7 @@ _PLAIN: Mapping[object, tuple[Callable[[object], bool], str]] = {
     bool: (lambda value: isinstance(value, bool), "True or False"),
     str: (lambda value: isinstance(value, str), "a text"),
     Path: (lambda value: isinstance(value, PathLike), "a path"),
+    # Within a union None is given as its type, alone as itself.
     NoneType: (lambda value: value is None, ""),
     None: (lambda value: value is None, ""),
 }
@@ -191,6 +195,7 @@ Fault = tuple[object, str]
 def _type_fault(value: object, kind: object) -> Fault | None:
     alternatives = _alternatives(kind)
     faults = [_fault(value, each) for each in alternatives]
+    # One of the types allows it.
     if None in faults:
         return None
     # The fault of a part, or of a word, says more than that of the type.
@@ -224,6 +229,7 @@ def _fault(value: object, kind: Any) -> Fault | None:
     if origin is Literal:
         if value in get_args(kind):
             return None
+        # No word at all: the message names the type, and no near word.
         if not isinstance(value, str):
             return value, ""
         words = list(map(str, get_args(kind)))

@@ -85,6 +85,7 @@ def _inner_fields(record: Any) -> dict[str, tuple[str, ...]]:
         further = {name: (part.name, *path) for name, path in _inner_fields(default).items()}
         direct = {each.name: (part.name,) for each in fields(default)}
         inner = further | direct | inner
+    # A name that is also a field of the record itself means that field.
     names = {part.name for part in parts}
     return {name: path for name, path in inner.items() if name not in names}
 
@@ -106,6 +107,7 @@ def _gathered(
 
 def _with(record: Any, path: Sequence[str], name: str, value: object) -> Any:
     """A record with another value in one of its fields, or in one of a record that the path leads to."""
+    # From the inside out: every record on the path gives way to a copy that holds the changed one.
     if path:
         outer, *rest = path
         name, value = outer, _with(getattr(record, outer), rest, name, value)
@@ -135,6 +137,7 @@ def scale_ends(scale: object, name: str) -> tuple[float, float]:
         match = _ENDS.fullmatch(scale)
         ends = match.groups() if match else None
     try:
+        # `None` raises TypeError; another number of ends, or one that is no number, ValueError.
         first, last = map(float, ends)  # type: ignore[call-overload]
     except (TypeError, ValueError):
         raise InputError(
@@ -172,6 +175,7 @@ class Option:
         """What is wrong with a number; None if nothing is."""
         if not math.isfinite(value):
             return "must be a finite number"
+        # Before the range, whose message would not say that .9 was probably meant as 90.
         if self.percent and 0 < value < 1:
             return f"is in per cent; for a share of {value:g} write {100 * value:g}"
         if self.ge <= value <= self.le and value > self.gt:
@@ -208,6 +212,7 @@ def pairs_like(form: str, example: str) -> Callable[[Sequence[str]], dict[str, s
             name, equals, value = pair.partition("=")
             if not (name and equals and value):
                 raise ValueError(f"'{pair}': must have the form {form}, e.g. {example}")
+            # The same pair given twice says nothing new, and does no harm.
             if mapping.setdefault(name, value) != value:
                 raise ValueError(f"'{pair}': '{name}' is mapped twice; map it once")
         return mapping

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _ABOUT_ROW = ("example", "metric", "sample", "cluster", "model", "protocol", "dataset")
 """Columns of a wide table that hold no scores."""
+# The names that are known in capital letters, too: `Score` is `score`.
 _OURS = (*_ABOUT_ROW, "id", ORIGINAL, "variant", "score", "status", "level", "look")
 
 _ONE_KIND = "perturbed"
@@ -76,6 +77,7 @@ class RatingsForm(Checked):
             made = made.assign(metric=OVERALL)  # a column with a near name is one that is misspelt
         made = _with_column(made, place, "model", self.name, option="name")
         made = _with_column(made, place, "dataset", self.dataset, option="dataset")
+        # pandas may lose them on the way; they say where the table comes from.
         made.attrs = dict(frame.attrs)
         return made
 
@@ -86,9 +88,11 @@ class RatingsForm(Checked):
         table = read_table(path)
         columns = list((self.fields or {}).values())
         for column in columns:
+            # A path is no column itself: it is missing if it leads to nothing in any row.
             if column not in table.columns and all(row.value(column) is None for row in table.rows):
                 raise missing_column(path, column, table.columns)
         rows = [_plain_values(row, columns) for row in table.rows]
+        # `object`: else 1 would become 1.0 in a column with an empty cell.
         return pd.DataFrame(rows, dtype=object)
 
 
@@ -181,6 +185,7 @@ def _long(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
     if texts:
         logging.getLogger("dhp").warning("%s: left out, as they hold no scores: %s", place, ", ".join(texts))
     made = made[about].assign(**scores)
+    # A column for each variant becomes a row for each score.
     long = made.melt(id_vars=about, value_vars=list(scores), var_name="variant", value_name="score")
     return long if "metric" in long else long.assign(metric=OVERALL)
 
@@ -189,10 +194,13 @@ def _numbers(column: "pd.Series[Any]", name: str, place: str) -> "pd.Series[floa
     """The scores in a column, NaN for an empty cell; None if it holds no number."""
     empty = column.map(is_blank).astype(bool)
     numbers = numbers_of(column.mask(empty))
+    # True and False would pass for 1 and 0, and are no scores.
     if numbers.isna().all() or column.dtype == bool:
         return None
+    # What is there and yet no number, in a column that holds some.
     wrong = numbers.isna() & ~empty
     if wrong.any():
+        # The first True.
         row = int(wrong.to_numpy().argmax())
         value = column.iloc[row]
         hint = number_hint(value)

@@ -256,11 +256,13 @@ class Wording(Spec):
     @property
     def pairwise(self) -> bool:
         """Whether it is of prompts with two texts."""
+        # Of one text the criterion depends on the form of the answer, and is a mapping.
         return isinstance(self.criterion, str)
 
     @model_validator(mode="after")
     def _complete(self) -> "Wording":
         needed = _PAIRWISE_TEXTS if self.pairwise else _POINTWISE_TEXTS
+        # Texts that only one of the two kinds has; the others are fields that any wording needs.
         present = self.model_fields_set & {*_PAIRWISE_TEXTS, *_POINTWISE_TEXTS}
         check_keys("", present, needed)
 
@@ -308,6 +310,7 @@ class Wording(Spec):
         if FORMS[protocol.answer].data and not protocol.pairwise:
             used["levels"] = self.levels[protocol.levels]
         for name, value in self:
+            # `again` and `levels` were settled above.
             if name in ("again", "personas", "levels", *self._unused(protocol)):
                 continue
             if name in ("criterion", "answers") and isinstance(value, dict):
@@ -344,6 +347,7 @@ class Wording(Spec):
             # A field is a text, a mapping of texts, or one of lists of texts.
             by_key = value if isinstance(value, dict) else {"": value}
             for key, texts in by_key.items():
+                # A single text has no key: `task.` is `task`.
                 place = f"{name}.{key}".rstrip(".")
                 listed = [texts] if isinstance(texts, str) else texts
                 for text in listed:
@@ -361,4 +365,5 @@ def _kinds_again(forms: Iterable[AnswerForm]) -> list[str]:
         kind = FORMS[form].again
         if kind not in kinds:
             kinds.append(kind)
+    # Only forms of two texts ask for scores, and two texts get no label of a metric.
     return kinds if "scores" in kinds else [*kinds, "label"]

@@ -181,6 +181,7 @@ def _compared(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
         rules.append(rule)
     rated = frame.assign(score=scores, rule=pd.Series(rules, dtype=object))
     keys = [name for name in _TEXT_KEYS if name in frame]
+    # One for all copies of a text: a copy that won has more than its 0, one that lost has less.
     originals = frame.drop_duplicates(keys).assign(variant=ORIGINAL, score=0.0, rule=BESIDE)
     of_copies = ["level", "status", *ORDERS]
     originals = originals.drop(columns=of_copies, errors="ignore")  # which the table may lack
@@ -229,6 +230,7 @@ def _share(text: str | None, what: str) -> float | None:
     try:
         share = float(text)
     except ValueError:
+        # Out of the range, so that the error below speaks of it.
         share = -1.0
     if not 0 <= share <= 1:
         raise InputError(f"{what}; must be a number from 0 to 1")

@@ -75,7 +75,9 @@ def _separated(data: bytes, tabs: bool, repeated: Sequence[str]) -> Any:
     if data[:1] in (b"", b"\n") or b"\r" in data or b"\0" in data or not _is_quoted_well(data, mark):
         return None
     parse = csv.ParseOptions(delimiter=mark, newlines_in_values=b'"' in data)
+    # The header first, as types are given column by column: pyarrow would guess them.
     names = csv.open_csv(BufferReader(data), parse_options=parse).schema.names
+    # Texts, so that an id `007` keeps its zeros. A name that the file lacks does no harm here.
     types = dict.fromkeys(names, string()) | dict.fromkeys(repeated, dictionary(int32(), string()))
     types["score"] = float64()
     convert = csv.ConvertOptions(column_types=types, null_values=[""], strings_can_be_null=False)
@@ -86,6 +88,7 @@ def _is_quoted_well(data: bytes, mark: str) -> bool:
     """Whether each quotation mark begins or ends a value, or is doubled inside one."""
     if b'"' not in data:
         return True
+    # `a,"b",c` is split into `a,`, `b`, `,c`: an odd number, of which the second was quoted.
     pieces = data.split(b'"')
     if len(pieces) % 2 == 0:  # a mark without its second one
         return False
@@ -128,13 +131,16 @@ def _is_column(name: str, values: Any) -> bool:
     """Whether all values are short texts, whole numbers or, in a column of numbers, finite ones."""
     from pyarrow import compute, types
 
+    # Its different texts are checked, and not the rows, which repeat them.
     if types.is_dictionary(values.type):
         return all(_is_column(name, chunk.dictionary) for chunk in values.chunks)
     if types.is_string(values.type):
         longest = compute.max(compute.utf8_length(values)).as_py() or 0  # None if all cells are empty
         return longest <= LONGEST_TEXT
+    # With an empty cell pandas would make floats of them, and 1 would read 1.0.
     if types.is_int64(values.type) and not values.null_count:
         return True
+    # A column in which no cell holds anything.
     if types.is_null(values.type):
         return True
     is_number = types.is_int64(values.type) or types.is_float64(values.type)
@@ -301,6 +307,7 @@ def ratings_of_log(path: Path, fields: Mapping[str, str] = {}) -> "pd.DataFrame 
 
     `fields` has names of ours -> paths in an entry of the log.
     """
+    # The first plug-in that knows the file reads it.
     for target in offered("log_ratings").values():
         table: pd.DataFrame | None = load_target(target)(path, fields)
         if table is not None:

@@ -39,6 +39,7 @@ def prose_sentences(text: str) -> list[str]:
     return [text[start:end] for start, end in _spans_in_english(text)]
 
 
+# The end of a line and one or more lines that are empty, or hold nothing but spaces and tabs.
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")
 
 
@@ -70,13 +71,16 @@ _ABBREVIATIONS = frozenset(
 )
 _LIKELY_END = re.compile(r"[ \t\n\r]([A-Za-z][a-z]+)[.!?][ \t\n\r]+(?=[A-Z])")
 """A word and a mark that end a sentence whatever is around them, unless it is an abbreviation."""
+# Any mark that can end a sentence.
 _STOP = re.compile("[.!?。！？]")
+# `「はい。」` up to its closing mark, or what is left without such a stop.
 _CJK_STOP = re.compile(r"[^。！？]*[。！？]+[”’」』）]*|[^。！？]+$")
 _GERMAN_DAY = re.compile(r"\b(?:zum|am|vom|beim|dem|den|der|des|bis|ab|seit|vor|nach)\s+\d{1,2}\.$", re.I)
 _GERMAN_MONTH = re.compile(
     r"(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b"
 )
 """Dates that tell German from English: "zum 1. April"."""
+# `Symphony No.`, `Sonatas, Nos.`
 _NUMBERED = re.compile(r"[\w,] Nos?\.$")
 """Behind it stands a number, unless it answers a question."""
 
@@ -108,6 +112,7 @@ def _spans_of_short_piece(text: str) -> tuple[Span, ...]:
         spans += [(begin + start, begin + end) for start, end in _punkt().span_tokenize(piece.group())]
     whole: list[Span] = []
     for start, end in spans:
+        # The end of the sentence before it is enough: `beim 31.` and `Nos.` are short.
         before = text[max(whole[-1][1] - 12, 0) : whole[-1][1]] if whole else ""
         is_day = _GERMAN_DAY.search(before) and _GERMAN_MONTH.match(text, start)
         if is_day or (_NUMBERED.search(before) and text[start].isdecimal()):
@@ -125,6 +130,7 @@ def _punkt() -> Any:
     return punkt.PunktSentenceTokenizer(parameters)
 
 
+# `am 15.`, `Ludwig XIV.`
 _ORDINAL = re.compile(r"(?:^|\s)(?:\d{1,3}|[IVX]+)\.$")
 _GERMAN_STARTS = frozenset(
     "Aber Als Am An Auch Auf Aus Bei Bis Da Dabei Dadurch Dafür Damit Danach Dann Darauf Das Dazu Dem Den "
@@ -134,13 +140,16 @@ _GERMAN_STARTS = frozenset(
     "Zwar".split()
 )
 """Words that begin a sentence after "am 15." and are no noun of an ordinal."""
+# `「はい」`: the end of quoted speech.
 _SPOKEN = re.compile(r"[」』”]$")
 _SAYS = {
     "ja": re.compile(r"(?:と|って|は|が|を|の|に|で|も|、)"),
     "zh": re.compile(r"[^，。！？；：、“”\s没沒不]{0,4}(?:说|說|问|問|道|喊|叫)"),
 }
 """How a sentence goes on behind quoted speech."""
+# One Arabic letter with a full stop, which stands for a name.
 _ARABIC_INITIAL = re.compile(r"(?:^|\s)[\u0621-\u064a]\.$")
+# The languages in which pieces are cut again, by the pattern below.
 _STOPPED = ("ja", "zh")
 _STOP_BEFORE_LATIN = re.compile(r"[。！？](?=\s*[a-z\d])(?![^「」『』“”]{0,200}[」』”])")
 """A full stop outside quoted speech that ends a sentence though a small letter or a figure follows, as in
@@ -174,6 +183,7 @@ def _at_stops(text: str, span: Span) -> Iterator[Span]:
 
 def _goes_on(before: str, after: str, language: str) -> bool:
     """Whether a piece belongs to the sentence before it."""
+    # A sentence hardly ever begins with a small letter: the full stop was that of an abbreviation.
     if before.endswith(".") and after[:1].islower():
         return True
     if language == "de":

@@ -60,6 +60,7 @@ def check_keys(place: str, keys: Iterable[str], wanted: Iterable[str]) -> None:
 
     `place` is the path of the keys with a dot at its end, e.g. `answers.`.
     """
+    # What only one of the two has; sorted, so that the same file always gets the same message.
     unlike = sorted({*keys} ^ {*wanted})
     if unlike:
         allowed = ", ".join(wanted) or "none"
@@ -196,6 +197,7 @@ class Task(Spec):
     def with_columns(self, columns: Mapping[str, str]) -> "Task":
         """The same task about data with these columns."""
         changed = self.model_copy()
+        # A private attribute: it may be set on the copy, though the fields are frozen.
         changed._columns = dict(columns)
         return changed
 
@@ -237,6 +239,7 @@ class Task(Spec):
         translated = self.translations[language]
         metrics = []
         for metric in self.metrics:
+            # A record of pydantic yields (field, value): this is field -> text.
             texts_of_metric = dict(translated.metrics[metric.name])
             metrics.append(metric.model_copy(update=texts_of_metric))
 
@@ -337,6 +340,7 @@ class PairMap(FieldMap):
     @model_validator(mode="after")
     def _pattern_compiles(self) -> "PairMap":
         try:
+            # `^(\w+)_v\d+$` finds the kind `typos` in `typos_v2`.
             groups = re.compile(self.kind_pattern or "()").groups  # a pattern with one group stands for none
         except re.error as e:
             raise ValueError(f"kind_pattern: not a regular expression ({e})") from None
@@ -418,6 +422,7 @@ class PerturberUse(Spec):
 
     def variants(self, name: str) -> tuple[Variant, ...]:
         """The variants this entry stands for."""
+        # The degree None is that of an only variant, which is called as the perturber.
         degrees: dict[str | None, Mapping[str, object]] = {None: self.params or {}}
         if self.degrees:
             degrees = dict(self.degrees.items())
@@ -568,6 +573,7 @@ class Weights(Spec):
 
     def row(self, task: str | None, perturber: str) -> Mapping[str, float] | None:
         """The weights of a perturber; None without a row."""
+        # No task has an empty name, so that without a task there is no row.
         return self.tasks.get(task or "", {}).get(perturber)
 
     def with_shares(self) -> "Weights":

@@ -62,12 +62,14 @@ def separated(name: str, text: str, tabs: bool) -> tuple[list[str], list[list[st
         header, rows = _read(name, text, "\t")
         wrong = _ragged(header, rows)
         if wrong:
+            # Caught below, so that such rows are read again without quotation marks.
             raise InputError(f"{name}: {wrong}")
         return header, rows
     except InputError as e:
         try:
             return _read(name, text, "\t", csv.QUOTE_NONE)
         except InputError:
+            # At fault in both ways: what was found with quotation marks is told.
             raise e from None
 
 
@@ -77,6 +79,7 @@ _DECLARED_MARK = re.compile(r'"?sep=(.)"?', re.I)  # sep=; or "sep=,"
 
 def mark_of(header: str) -> str:
     """What separates the values: a comma, a semicolon, a tab or a vertical bar."""
+    # Of equal counts `max` takes the first: a header without any mark has commas.
     return max(",;\t|", key=header.count)
 
 
@@ -87,6 +90,7 @@ def _read(
     # process: others get theirs back. A longer one than this fails on Windows.
     limit = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     try:
+        # `newline=""` leaves line breaks within a quoted value as they are.
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, quoting=quoting, strict=True)
         header = next(reader, [])
         rows = [values for values in reader if values]  # blank lines are no rows
@@ -225,6 +229,7 @@ def _object_in(value: object) -> object:
     fenced = _FENCED.fullmatch(text)
     if fenced:
         text = fenced[1]
+    # Nothing but these: `5` and `null` are JSON too, and here they are texts.
     if text[:1] + text[-1:] in ("{}", "[]"):
         # Exports print objects as Python does, with single quotation marks, which are no JSON.
         with suppress(ValueError, RecursionError):
@@ -274,6 +279,7 @@ class Row:
 
     def value(self, column: str) -> object:
         """The value in a column, or at a path into a nested one such as `a.b[0]`; None if there is none."""
+        # A column may have a dot in its own name, so that a whole name comes before a path.
         if column in self.values:
             return self.values[column]
         # Each step leads into the value that the one before it found, which may be JSON in a text.
@@ -283,6 +289,7 @@ class Row:
             value = None
             if key and isinstance(outer, Mapping):
                 value = outer.get(key)
+            # `number` is a text: "0" counts as one, and only the empty text does not.
             elif number and isinstance(outer, list) and int(number) < len(outer):
                 value = outer[int(number)]
         return value
@@ -348,6 +355,7 @@ class Table:
 
     def has(self, column: str) -> bool:
         """Whether there is such a column, or the one that a path such as `a.b[0]` leads into."""
+        # `a` of the path `a.b[0]`
         outermost = re.split(r"[.\[]", column, maxsplit=1)[0]
         return column in self.columns or outermost in self.columns
 
@@ -374,11 +382,13 @@ def table(name: str, columns: Iterable[str], rows: Iterable[Row], *, broken: boo
     kept = tuple(rows if broken else map(sound, rows))
     if not kept:
         raise InputError(f"{name}: is empty; must have at least one row")
+    # Only here, as `columns` may have been filled while the rows were read.
     return Table(name, tuple(columns), kept)
 
 
 def sound(row: Row) -> Row:
     """The row; raises `InputError` if it is broken."""
+    # The place of the row is added here; `broken` has the reason alone.
     if row.broken:
         raise row.fault(row.broken)
     return row
@@ -391,6 +401,7 @@ def from_arrow(name: str, parts: Iterable[Any]) -> Table:
 
 
 def _arrow_rows(name: str, parts: Iterable[Any], columns: dict[str, None]) -> Iterator[Row]:
+    # Rows are counted on from part to part.
     numbers = itertools.count(1)
     for part in parts:
         columns.update(dict.fromkeys(part.schema.names))
@@ -452,6 +463,7 @@ def _matches(inside: PurePosixPath, patterns: Sequence[str]) -> bool:
     """Whether a file of a folder or an archive is a table that is asked for, and not hidden."""
     if any(part.startswith((".", "__")) for part in inside.parts):  # __MACOSX/ of archives
         return False
+    # `match` of a pure path tells capital letters from small ones.
     plain = PurePosixPath(inside.as_posix().lower())
     if plain.suffix not in _FORMATS:
         return False
@@ -459,6 +471,7 @@ def _matches(inside: PurePosixPath, patterns: Sequence[str]) -> bool:
 
 
 def _below(folder: Path, patterns: Sequence[str]) -> Iterator[tuple[PurePosixPath, bytes]]:
+    # Sorted, as file systems list a folder in orders of their own.
     for path in sorted(folder.rglob("*")):
         inside = PurePosixPath(path.relative_to(folder).as_posix())
         if path.suffix.lower() == ".zip":
@@ -523,6 +536,7 @@ def read_rows(name: str, suffix: str, file: BinaryIO, columns: dict[str, None]) 
 
 def _holds_a_list(file: BinaryIO) -> bool:
     """Whether a file begins with a JSON list, as one of JSON Lines does not."""
+    # Without the byte order mark of UTF-8 and what white space precedes the bracket.
     start = file.read(100).removeprefix(b"\xef\xbb\xbf").lstrip()
     file.seek(0)
     return start.startswith(b"[")
@@ -534,6 +548,7 @@ def _sheet_rows(name: str, file: BinaryIO, columns: dict[str, None]) -> Iterator
     import pandas as pd
 
     try:
+        # `object`: else whole numbers beside an empty cell would become 1.0, 2.0.
         sheet = pd.read_excel(file, dtype=object)
     except Exception as e:  # noqa: BLE001  whatever another package raises over a file is said in one line
         raise InputError(f"{name}: not a spreadsheet ({reason(e)})") from None

@@ -224,6 +224,7 @@ def _kind(row: Row, label: str, pattern: str | None) -> str:
 def _is_control(row: Row, column: str, form: PairMap) -> bool:
     cell = (as_text(row.value(column)) or "").strip()
     word = cell.casefold()
+    # What the card of a published set says of its own values comes before our words.
     if form.control_values:
         return word in [value.casefold() for value in form.control_values]
     if word in _YES:
@@ -257,6 +258,7 @@ def _better(row: Row, column: str, first: str, second: str) -> int | None:
         return None if number == _MIDDLE else int(number > _MIDDLE)
     is_first = _is_named(winner, names[0], ends[0])
     is_second = _is_named(winner, names[1], ends[1])
+    # Neither column is named, or both may be.
     if is_first == is_second:
         raise row.fault(
             f"column '{column}' is '{label}'; allowed: '{ends[0]}' or '{ends[1]}' for the better of "
@@ -289,6 +291,7 @@ def _differing_ends(one: str, other: str) -> tuple[str, str]:
     empty text and `2`.
     """
     start = 0
+    # One name may be longer: they can begin alike only as far as the shorter one goes.
     for ours, theirs in zip(one, other, strict=False):
         if ours != theirs:
             break
@@ -425,9 +428,11 @@ def _grouped(
                 f"kind '{variant.name}' has level '{variant.level}'; allowed: {known.level}, as before"
             )
         same = same_original.setdefault(_original(pair, shown), [])
+        # Among all examples with this original, as an earlier one may have this very text.
         if any(texts.get((name, variant.name)) == pair.text for name in same):
             left_out["duplicate"] += 1
             continue
+        # The first example with this original that still lacks a text of this kind takes it.
         without_kind = [name for name in same if (name, variant.name) not in texts]
         if without_kind:
             name = without_kind[0]

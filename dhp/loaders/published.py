@@ -63,6 +63,7 @@ def read_story_cloze(card: Card, path: Path) -> Iterator[tuple[str, Example]]:
         right, wrong = (first, second) if answer == "1" else (second, first)
         identity = row.text(_ID).strip() if _ID in table.columns else str(number)
         story = " ".join(row.text(column).strip() for column in _SENTENCES)
+        # Kept for perturbers that put it in the place of the right one.
         fields = {"wrong_ending": row.text(wrong).strip()}
         yield row.place, Example(identity, story, row.text(right).strip(), fields)
 
@@ -317,6 +318,7 @@ def join_segments(segments: Iterable[Segment], *, spaced: bool, longer_than: int
     between = " " if spaced else ""
     text: list[Segment] = []
     for segment in segments:
+        # Without the bounds of documents nothing tells that two segments belong together.
         if text and (segment.document is None or segment.document != text[0].document):
             text = []
         if not segment.source or not segment.reference:

@@ -43,6 +43,7 @@ def read_rated(name: str, path: str | Path) -> Sequence[RatedText]:
     one_of("set of rated texts", name, (*_READERS, "own"))
     try:
         texts = _read(name, path)
+    # Whatever a reader runs into if the file has another form; a fault with a place is an `InputError`.
     except (KeyError, TypeError, ValueError, AttributeError) as e:
         raise InputError(f"{path}: not of the form of '{name}' ({type(e).__name__}: {reason(e)})") from None
     _check_once([text for text, _ in texts], path)

@@ -78,6 +78,7 @@ def resolve_datasets(
             whole = _with_suite(whole, suite)
             if whole.name in only:  # the examples that a perturbation set has texts of
                 whole = whole.only(only[whole.name])
+                # All that a perturbation set has texts of, and not the number on the card.
                 count = len(whole.examples) if n is None else n
             else:
                 count = _default_n(whole) if n is None else n

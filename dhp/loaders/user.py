@@ -102,6 +102,7 @@ def from_table(
     if "perturbed" in columns:
         kept = table.with_rows(row for row in table.rows if row.place not in left_out)
         chosen = {column: list(values) for column, values in where.items()}
+        # The rows are chosen there, by the same `where`.
         form = PairMap(fields=dict(columns), where=chosen)
         # Without an id the order of the rows must not matter: people sort their tables.
         return read_pairs(name, kept, form, task, ordered=False)
@@ -221,10 +222,12 @@ def _example(row: Row, columns: Mapping[str, str], taken: Collection[str]) -> Ex
         if name not in ("id", "source", "output") and text is not None:
             fields[name] = row.encodable(column, text)
     source = _source(row, columns["source"]) if "source" in columns else ""
+    # Without an answer `text` raises the error that says what the column holds.
     output = said_last(row, columns["output"]) or row.text(columns["output"])
     if "id" in columns:
         identity = row.text(columns["id"])
     else:
+        # Rows that hold the same have the same hash; each still gets an id of its own.
         identity = free_name(id_of_texts(source, output, fields), taken)
     return Example(identity, source, output, fields)
 
