@@ -110,6 +110,7 @@ class JudgesSpec(Checked):
             prompt_files=self.prompt,
             seed=self.seed,
             judge_settings=self.judge_settings,
+            # With one metric several prompt files are versions of its prompt.
             one_metric=len(as_list(self.metrics)) == 1,
         )
         return [judge.for_benchmark(by_metric=bool(self.metrics)) for judge in judges]
@@ -279,6 +280,8 @@ def run_within(spec: RunSpec, progress: Progress | None, context: RequestContext
         parts = [part.judged_by(spec.metrics) for part in made]
         judges = _named_for_run(spec, judges, parts, folder)
 
+        # Ratings lie in a temporary place until `_write` puts them into the folder. A run that is stopped
+        # drops them; the replies of its models are stored.
         with folder.ratings if folder else nullcontext(), _models_noted(folder, judges):
             analysed = _judged(spec, judges, parts, folder, progress)
             context.stop_if_waiting()  # no results of a part of the answers
@@ -336,7 +339,7 @@ def _named_for_run(
     parts: Sequence[PerturbedDataset],
     folder: RunFolder | None,
 ) -> list[Judge]:
-    """The judges with the token limits that they need and the name of the run, which takes its folder.
+    """The judges with the token limits that they need and the name of the run, for which the folder is taken.
 
     Raises `InputError` for a mark or weights that do not fit a judge, and for a folder of another run.
     """
@@ -423,6 +426,7 @@ def _each_judged(
             # A function brings its own metrics; it rates the first originals to see which.
             task = judge.own_task(part.dataset.task, part.candidates())
             each_judged.append((judge, part.judged_as(task)))
+    # Only for its errors: `_analysed` resolves the configuration again once there are ratings.
     for _, part in each_judged:
         spec.config(part.dataset.task, part.variants)
     return each_judged
@@ -509,6 +513,7 @@ def judge_texts(spec: RatingSpec) -> "pd.DataFrame":
 
     spec = spec.with_scale()
     parts = spec.settings.filled(lambda context: list(rating_parts(spec, context)))
+    # pandas cannot join an empty list: without texts the table is one of no rows.
     return pd.concat(parts or [pd.DataFrame(columns=COLUMNS)], ignore_index=True)
 
 
@@ -600,6 +605,7 @@ def _analysed(
     """What the ratings of one judge on one dataset say; `all_asked`: whether it was asked about all texts."""
     config = spec.config(part.dataset.task, part.variants)
     if judge.compare:
+        # Preferences between two texts are no grades, so they are tested by flips of their signs.
         config = replace(config, statistics="sign-flip")
     data = part.dataset
 
@@ -608,6 +614,7 @@ def _analysed(
         part = part.rated(ratings.variants)
     applied = part.rated(ratings.variants)
     signature = part.signature(ratings.size, config.signed_weights, config.signed_statistics, judge.protocol)
+    # Curves of doses need to know how long a text is in which so many edits are made.
     lengths = [len(example.output) for example in data.examples]
     result = analyze_ratings(
         ratings,

@@ -90,6 +90,7 @@ def help_all(text: str) -> click.Option:
             click.echo(context.get_help(), color=context.color)
             context.exit()
 
+    # Eager: the help is shown even if a required argument is missing.
     return click.Option(
         ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=show, help=text
     )

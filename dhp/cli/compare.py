@@ -99,6 +99,7 @@ def compare(
     if output.html is not None:
         write_lines(Path(output.html), [compared_page(rated, comparisons, runs)])
         parts += ["", f"page  {output.html}"]
+    # Without `html`: the page is written above, and `print_out` would write one of the printed parts over it.
     print_out(Printout(parts, [each.to_json() for each in comparisons]), replace(output, html=None))
 
 
@@ -146,6 +147,7 @@ def _tables(
     results: list[Result] = []
     for each in comparisons:
         results += [entry.result for entry in rated[each.dataset]]
+    # Only then has a kind one difference, which has a column of its own.
     two = len(comparisons) == 1 and len(judges) == 2
 
     with_limits = _by_data(comparisons, rated, known, limits=True)

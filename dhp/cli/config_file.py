@@ -17,6 +17,7 @@ def config_option(command: click.decorators.FC) -> click.decorators.FC:
     return click.option(
         "--config",
         metavar="FILE.yaml",
+        # Eager: its values must be there as defaults before click reads the other options.
         is_eager=True,
         expose_value=False,
         callback=_read,
@@ -69,4 +70,5 @@ def _value(parameter: click.Parameter, value: object, place: str) -> object:
 
 def _typed(value: object) -> str:
     """A value of a mapping as it would be typed."""
+    # A user types true and null, where Python would write True and None.
     return json.dumps(value) if isinstance(value, list | dict | bool | None) else str(value)

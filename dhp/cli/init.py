@@ -82,6 +82,7 @@ class _Init:
 
     def metric(self, answer: str) -> None:
         """A name."""
+        # Any scale will do: it is asked for next.
         self._metric(answer, "1..5")
 
     def scale(self, answer: str) -> None:
@@ -250,6 +251,7 @@ def _ask(state: _Init, name: str, text: str) -> str:
         except InputError as e:
             if tries == _MOST_TRIES:
                 raise InputError(f"--{_key(name)}: {e}; {_MOST_TRIES} answers in a row cannot be used") from e
+            # After this error click asks again.
             raise click.UsageError(str(e).replace("`", "")) from None
         return answer
 

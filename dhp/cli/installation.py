@@ -45,6 +45,7 @@ def check() -> None:
         say(f"ok  suite {name}: {check_prompts(suite)} prompts")
     for name in ("controls", "attacks"):
         probes = read_probes(name)
+        # Probes go with any suite: the last one of the loop above will do.
         check_suite(suite.with_perturbers(probes.perturbers), perturbers)
         say(f"ok  probes {name}: {', '.join(probes.perturbers)}")
     for name, spec in LISTS.items():

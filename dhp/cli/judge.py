@@ -132,6 +132,7 @@ def _written(frames: "Iterable[pd.DataFrame]", target: Path) -> tuple[Counter[st
         for number, frame in enumerate(frames):
             counted(frame)
             if target.suffix == ".csv":
+                # The names of the columns stand above the first table only.
                 frame.map(spreadsheet_safe).to_csv(file, header=not number, index=False)
             else:
                 lines = frame.to_json(orient="records", lines=True, force_ascii=False)

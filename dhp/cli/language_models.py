@@ -70,6 +70,7 @@ def estimates_shown(estimates: Sequence["Estimate"]) -> "list[Part]":
     """One block a judge, over all its datasets."""
     if not estimates:
         return ["no language model is asked: 0 calls"]
+    # By model and protocol; each has an estimate for every dataset.
     by_judge: dict[tuple[str, str], list[Estimate]] = {}
     for each in estimates:
         by_judge.setdefault((each.model, each.protocol), []).append(each)

@@ -179,6 +179,7 @@ def _run(arguments: Sequence[str], program: str) -> NoReturn:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a character shows '?'
     try:
+        # Not standalone, so that click raises its errors instead of printing them in several lines.
         code = app(arguments, prog_name=program, standalone_mode=False, obj=_MESSAGES)
     except SystemExit:  # how click and rich say that nobody reads on
         code = _BROKEN_PIPE

@@ -10,7 +10,7 @@ import click
 from dhp.core.errors import unquoted
 
 _PARAMETER = re.compile(r"`([a-z_]+(?:\.[a-z_]+)*)(=None|=False)?`")
-"""How the library names a parameter in a message."""
+"""How the library names a parameter in a message: `pass_mark`, `limits.cost`, `temperature=None`."""
 
 
 class Messages(logging.Handler):

@@ -206,6 +206,7 @@ def _inner(field: "Field[Any]") -> dict[str, type[Any]]:
 
 def _kind(field: "Field[Any]") -> type[Any]:
     """What click reads a typed value as; a record checks what its field says beyond that."""
+    # The type itself, or what a union such as `float | None` is made of.
     kinds = (field.type, *get_args(field.type))
     for kind in (bool, int, float):
         if kind in kinds:

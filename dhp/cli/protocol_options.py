@@ -75,6 +75,7 @@ class AnswerChanges(Checked):
     def values_with(self, more: Mapping[str, object]) -> dict[str, object]:
         """The settings of a protocol that are changed, with `more` of them unless they are None."""
         settings = dict(more)
+        # The fields that both kinds of protocols have: `more` brings the others.
         for field in fields(AnswerChanges):
             settings[field.name] = getattr(self, field.name)
         changes = {name: value for name, value in settings.items() if value is not None}

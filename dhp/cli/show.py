@@ -216,6 +216,7 @@ def judges() -> list[Row]:
 
 def judge_form(name: str) -> str | None:
     """What a judge of that name is; None for a name that has not the form of one."""
+    # A whole form comes first: forms of one provider, as those of `baseline/`, say different things.
     forms = judges()
     for form, what in forms:
         if form == name:
@@ -267,6 +268,7 @@ def perturbers() -> list[Row]:
     words, sentences = damage_names(), descriptions()
     known = builtin_perturbers()
     rows: list[Row] = []
+    # By level; within a level sorting keeps the order of the registry.
     for name in sorted(known, key=lambda name: levels.index(known[name].level)):
         perturber = known[name]
         damage, sentence = words.get(name, name), sentences.get(name, "")

@@ -62,6 +62,7 @@ _GIVEN_AS_FILES = ("task", "suite", "weights", "protocol", "pairwise protocol")
 
 def _folders(kind: str) -> tuple[Path, ...]:
     """The folders of a kind of content: that of the package, then those of plug-ins."""
+    # `datasets/cards`: the wheel and plug-ins place `datasets`, and `cards` is in it.
     base, _, below = _FOLDERS[kind].partition("/")
     folders = [content_folder(base) / below]
     for plugin in plugins():
@@ -181,6 +182,7 @@ def own_suite(task: Task, with_llm: bool) -> Suite:
     """The suite for a user's own data of a task; `with_llm` says whether there is a perturb model."""
     named = task.default_suite
     if Path(named).suffix in (".yaml", ".yml"):
+        # A file is named as seen from the file of the task.
         named = str(Path(task.origin).parent / named)
     suite = read_suite(named)
     if named == GENERAL_SUITE and with_llm:
@@ -257,6 +259,7 @@ def _check_rows(
     """Raise `InputError` for a task or metric that does not exist; if `full`, for a metric left out too."""
     for task, rows in tables.items():
         if misspelt_task(task):
+            # A task that is not known here may be the user's own; one that is nearly known is a typing error.
             one_of("task", task, names_of("task"), f"{path}: {key}")
         metrics = _metrics(task, rows)
         for perturber, row in rows.items():

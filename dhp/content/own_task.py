@@ -41,6 +41,7 @@ def own_metric(
     if labels and scale is not None:
         raise InputError("`labels`: cannot be used with `scale`; leave one of them out")
     if scale is None:
+        # Labels are numbered from 1, the worst.
         scale = (1.0, len(labels)) if labels else "1..5"
     first, last = scale_ends(scale, "`scale`")
     words = [label.strip() for label in labels]

@@ -256,6 +256,7 @@ def _declared_fault(kind: str, value: Any, limits: Mapping[str, Any]) -> str | N
             return f"must have the form {limits['pattern']}"
         return "is not a name; must be of lower-case letters, digits and '_'"
     if kind == "finite_number" or limits.keys() & {"ge", "le", "gt"}:
+        # An option with the same bounds words it as settings do.
         return Option(help="", **limits).fault(value)
     if limits.get("min_length") == 1:
         return "must not be empty"

@@ -61,6 +61,7 @@ def sizes(table: Table) -> "Markup | None":
     def axis(axes: "Axes") -> None:
         axes.set_xscale("log")
         axes.set_xticks(labelled, [f"{size:g}B" for size in labelled])
+        # On a log scale matplotlib may label ticks between ours, too.
         axes.minorticks_off()
         axes.set_xlabel("parameters")
 
@@ -106,6 +107,7 @@ def costs(table: Table) -> "Markup | None":
     if len(lines) < 2:
         return None
     points = [of_judge[0] for of_judge in lines.values()]
+    # In the order of costs: the first one is the lowest price.
     priced = [point.place for point in points if point.place > 0]
 
     def axis(axes: "Axes") -> None:

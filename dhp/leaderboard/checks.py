@@ -237,8 +237,10 @@ def _config(entry: Entry, variants: list[Variant], weights: str | None, *, quick
     if signed.statistics != config.signed_statistics:
         raise InputError(f"{place}: statistics are '{signed.statistics}', not '{config.signed_statistics}'")
     if r.pass_mark is not None:
+        # As the run resolved it: words on the scale, as marks may be, are not at hand.
         config = replace(config, pass_mark=r.pass_mark.mark, marks=r.pass_mark.marks)
     if quick:
+        # The weights of a run of one's own may be in a file that is not at hand.
         config = replace(config, expert_weights=_stated_weights(entry), task=entry.task)
     return config
 
@@ -265,6 +267,7 @@ def _stated_weights(entry: Entry) -> Weights:
 def _differences(where: str, stated: object, computed: object) -> Iterator[tuple[str, object, object]]:
     """Where two values differ, and the two: `variants.random_typos.minor.d`, 2.5, 2.4."""
     if isinstance(stated, dict) and isinstance(computed, dict):
+        # The keys of both: a key that only one of them has is a difference.
         for key in stated | computed:
             yield from _differences(f"{where}.{key}", stated.get(key), computed.get(key))
     elif isinstance(stated, list | tuple) and isinstance(computed, list | tuple):
@@ -272,6 +275,7 @@ def _differences(where: str, stated: object, computed: object) -> Iterator[tuple
             yield where, stated, computed
             return
         for place, (one, other) in enumerate(zip(stated, computed, strict=True)):
+            # Messages call an entry of a list by its variant if it is about one, else by its place.
             name = one.get("variant", place) if isinstance(one, dict) else place
             yield from _differences(f"{where}.{name}", one, other)
     elif isinstance(stated, float | int) and isinstance(computed, float | int):

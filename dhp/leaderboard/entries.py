@@ -198,5 +198,6 @@ def safe_name(*names: str, key: Sequence[str] = ()) -> str:
         readable = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")  # hf/Qwen/Qwen1.5 -> hf-Qwen-Qwen1-5
         if readable:
             parts.append(readable[:_LONGEST])
+    # Of the names as they are: those that look alike once they are shortened still differ by it.
     parts.append(text_hash(json.dumps([*names, *key])))
     return "-".join(parts)

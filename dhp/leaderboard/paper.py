@@ -45,6 +45,7 @@ def as_latex(tables: Sequence[Table]) -> str:
 
 def _head(tables: Sequence[Table]) -> list[str]:
     """The names of the sets, a rule below each, and the headings of their columns."""
+    # The empty cell is above the names of the judges.
     sets, rules = [""], []
     for number, name in enumerate(_sets(tables)):
         sets.append(rf"\multicolumn{{3}}{{c}}{{{latex_text(name)}}}")
@@ -65,6 +66,7 @@ def _cells(result: Result | None) -> Iterator[str]:
             yield latex_text("–")
             continue
         shown = column.form(column.value(result)).removesuffix("%").strip()  # the heading says per cent
+        # False alarms are marked at the detection, averages that leave out kinds at each D.
         if column is DETECTION:
             mark = _ALARM if result.alarms else ""
         else:

@@ -155,6 +155,7 @@ _Judge = tuple[Entry, Sequence[Row | None]]
 
 def _overview(tables: Sequence[BoardTable], names: Mapping[JudgeKey, str]) -> Table[_Judge]:
     """A row for each judge, a column for each table."""
+    # The folder that all names begin with would only make the headings longer.
     shared = shared_folder([table.dataset for table in tables])
     judge = Column[Entry](
         "judge",
@@ -162,6 +163,7 @@ def _overview(tables: Sequence[BoardTable], names: Mapping[JudgeKey, str]) -> Ta
         names=True,
         extra=lambda entry: {"link": model_file(entry.result.model)},
     )
+    # A row is a `_Judge`: its entry, then its rows by the number of the table.
     columns: list[Column[_Judge]] = [judge.on(item(0))]
     for place, table in enumerate(tables):
         heading = f"{place + 1} {table.dataset.removeprefix(shared)}"
@@ -239,6 +241,7 @@ def _of_table(charted: ChartedTable, root: str) -> Iterator[Part]:
 
 def kinds_of_judges(table: BoardTable, root: str) -> Table[Row]:
     """A row for each judge, a column for each kind of damage and control."""
+    # Results of one table have the same suite: the kinds of damage of the first are those of all.
     first = table.results[0]
     judge = Column[Row](
         "judge",
@@ -312,6 +315,7 @@ def _results_of_model(results: Sequence[_Placed]) -> Table[_Placed]:
     )
     rank = replace(RANK.on(_row), extra=lambda each: {"small": f"of {len(each.table.rows)}"})
     figures = run_columns([each.row.entry.result for each in results])
+    # A column is told by `on` how to get from what a row is to what the column is about.
     columns: list[Column[_Placed]] = [
         dataset,
         PROTOCOL.on(_row),

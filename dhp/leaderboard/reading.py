@@ -62,9 +62,11 @@ def _runs_of(path: Path) -> list[Path]:
         return [path]
     inner = {file.parent for file in (*path.glob(f"*/{RESULTS}"), *path.glob(f"*/{MANIFEST}"))}
     runs = sorted(folder for folder in inner if _is_run(folder))
+    # The folder of a command may have JSON files of its own, which are no results.
     has_results_files = held_in(path) is None and any(path.glob("*.json"))
     if has_results_files:
         runs.insert(0, path)
+    # A results file, or a path that `_read` refuses with the reason.
     return runs or [path]
 
 

@@ -137,6 +137,7 @@ def pages(tables: Sequence[Table], progress: Progress | None = None) -> dict[str
         parts = dataset_parts(charted, "../")
         made[dataset_file(dataset)] = _page("board_base.html", "../", title=dataset, parts=parts)
     for model, results in counted(progress, "drawing judges", list(by_model.items()), itemgetter(0)):
+        # A model may stand there under several protocols: the link to the comparison takes the first.
         _, first = results[0]
         parts = model_parts(results, printable(names[first.entry.judge]), "../")
         made[model_file(model)] = _page("board_base.html", "../", title=model or "(no name)", parts=parts)
@@ -162,8 +163,10 @@ def _page(
 def _best_two(tables: Sequence[Table]) -> list[Entry]:
     """The two best judges that stand in a table together; the best twice if none do."""
     judges = judges_of(tables)
+    # `judges` go from the best on: each is held against those before it, so the best pair comes first.
     for place, (second, rows_of_second) in enumerate(judges):
         for first, rows_of_first in judges[:place]:
+            # Both have a place for each table, which is None if the judge has no row there.
             for one, other in zip(rows_of_first, rows_of_second, strict=True):
                 if one is not None and other is not None:
                     return [first, second]
@@ -181,6 +184,7 @@ def _options(tables: Sequence[Table]) -> dict[str, list[str]]:
         "dataset": sorted({table.dataset for table in tables}),
         "protocol": sorted({entry.result.protocol for entry in entries}),
         "provider": sorted({entry.provider for entry in entries}),
+        # In the order of sizes, where the other filters are in that of the alphabet.
         "size": [name for name in (*from_small_to_large, UNKNOWN) if name in classes],
     }
 
@@ -194,6 +198,7 @@ def _choice(tables: Sequence[Table]) -> Choice:
         judges = [entry.judge for entry in table.entries]
         matrix = matrix_of(printable(table.dataset), [names[judge] for judge in judges], table.results)
         sets.append(JudgesOfSet(matrix, [numbers[judge] for judge in judges], _pairs(table, numbers)))
+    # In the order of `numbers`, so that the place of a judge is its number.
     shown = [Judge(printable(names[judge])) for judge in numbers]
     return Choice(shown, [numbers[entry.judge] for entry in _best_two(tables)], sets)
 
@@ -201,8 +206,8 @@ def _choice(tables: Sequence[Table]) -> Choice:
 def _pairs(table: Table, numbers: Mapping[tuple[str, str], int]) -> list[list[float]]:
     """Each compared pair as the script of the page reads it; empty without a paired comparison.
 
-    That is the numbers of two judges, detection of the second less that of the first with its limits, and the
-    adjusted p-value.
+    A pair is six numbers: those of the two judges, the difference in detection (second less first), its lower
+    and upper limit, and the adjusted p-value.
     """
     if table.comparison is None:
         return []

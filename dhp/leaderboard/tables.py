@@ -99,6 +99,7 @@ def make_tables(
     """
     check_allowed(allow)
     kinds: dict[tuple[str, ...], list[Entry]] = {}
+    # Sorted, so that the site does not depend on the order of the paths.
     for entry in sorted(entries, key=lambda entry: entry.key):
         kind = [value for part, value in entry.shared.items() if part not in allow]
         if "metrics" in allow:  # scales may differ then, and the names of metrics still may not
@@ -116,6 +117,7 @@ def _place(table: Table) -> tuple[object, ...]:
 
 def overlap_ranks(intervals: Sequence[tuple[float, float]]) -> list[int]:
     """1 + the number of intervals that lie wholly above each one."""
+    # The lower ends beyond an upper end belong to the intervals above it; bisection counts them.
     lows = sorted(low for low, _ in intervals)
     ranks = []
     for _, high in intervals:
@@ -126,11 +128,13 @@ def overlap_ranks(intervals: Sequence[tuple[float, float]]) -> list[int]:
 
 def competition_ranks(scores: Sequence[float]) -> list[int]:
     """1 + the number of higher scores."""
+    # A score is an interval of no width.
     return overlap_ranks([(score, score) for score in scores])
 
 
 def group_ranks(scores: Sequence[float], groups: Sequence[Sequence[int]]) -> list[int]:
     """1 + the number of higher scores that share no group with each one."""
+    # By place of a judge: the places of all that share a group with it.
     together: list[set[int]] = [set() for _ in scores]
     for group in groups:
         for member in group:
@@ -147,6 +151,7 @@ def group_ranks(scores: Sequence[float], groups: Sequence[Sequence[int]]) -> lis
 
 def _table(entries: Sequence[Entry], allow: Collection[str], progress: Progress | None) -> Table:
     """The table of results that share all that must agree."""
+    # Judges without detection get a row, but no rank.
     placed = [entry for entry in entries if entry.detection is not None]
     rule, ranks, comparison = _ranked(placed, allow, progress)
     rows = []
@@ -177,9 +182,11 @@ def _ranked(
         return "paired", group_ranks(by_average.point.tolist(), by_average.groups), comparison
     detections, intervals = [], []
     for entry in entries:
+        # All have a detection here: the 0 only satisfies the type checker.
         detections.append(entry.detection or 0.0)
         if entry.detection_ends is not None:
             intervals.append(entry.detection_ends)
+    # A judge without an interval could not be placed among the others, so all must have one.
     if entries and len(intervals) == len(entries):
         return "intervals", overlap_ranks(intervals), None
     return "figures", competition_ranks(detections), None
@@ -205,6 +212,7 @@ def _paired(
             raise InputError(f"{run.place}: its ratings are of other examples than those of {first.place}")
     if unpaired(rated) is not None:
         return None
+    # Protocols may differ within a table (`Entry.kind`).
     comparison = compare_results(rated, {"protocol", *allow}, progress)
     # A judge may have no average over the texts that all judges have rated.
     has_averages = np.isfinite(comparison.scores["detection"].point).all()
@@ -219,11 +227,13 @@ def judges_of(tables: Sequence[Table]) -> list[tuple[Entry, list[Row | None]]]:
         for row in table.rows:
             judge = row.entry.judge
             first_entries.setdefault(judge, row.entry)
+            # A place for each table, None where the judge does not turn up.
             rows_of.setdefault(judge, [None] * len(tables))[number] = row
 
     def order(judge: tuple[str, str]) -> tuple[object, ...]:
         rows = [row for row in rows_of[judge] if row is not None]
         ranks = [row.rank for row in rows if row.rank is not None]
+        # A judge that has a rank nowhere comes after all others.
         mean_rank = sum(ranks) / len(ranks) if ranks else math.inf
         detections = [row.entry.detection or 0.0 for row in rows]
         return mean_rank, -sum(detections) / len(detections), judge
@@ -253,6 +263,7 @@ def as_csv(tables: Sequence[Table]) -> str:
         for row in table.rows:
             record = _record(row)
             for name in ("detection", "lowest_detection"):
+                # A cell cannot hold two numbers.
                 low, high = record.pop(f"{name}_ci") or (None, None)
                 record[f"{name}_low"] = low
                 record[f"{name}_high"] = high

@@ -1,9 +1,9 @@
 """What two results must have in common to be compared.
 
 A judge is a model under a protocol. Results compare if their signatures agree in data, number of
-examples, suite, method, metrics, weights and statistics; seed and version may differ. A protocol is known by
-its name, or by that of the prompt file: `compare` and `gate` take it across edits, and another one if both
-have names of the user's own (`v1`, `v2`) or `protocol` is allowed.
+examples, suite, method, metrics, weights and statistics; seed and version may differ. `compare` and `gate`
+take a protocol for the same one, whatever was edited in it, while its name or that of its prompt file stays.
+Protocols of different names compare if both names are the user's own (`v1`, `v2`), or `protocol` is allowed.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -38,8 +38,8 @@ def check_allowed(allow: Collection[str]) -> None:
 def differences(one: Result, other: Result, allow: Collection[str] = ()) -> dict[str, tuple[str, str]]:
     """Part of the signature -> its text in both results, for the parts that forbid a comparison.
 
-    A protocol, or a prompt, that was edited is the same one while its name is; two that bear names of the
-    user's own are versions. Names of metrics must agree even if `metrics` is allowed to differ.
+    An edited protocol or prompt counts as the same one while it keeps its name. Two with names of the user's
+    own are versions of one. Names of metrics must agree even if `metrics` is allowed to differ.
     """
     differing = one.signed.differences(other.signed, allow)
     if protocol_name(one.protocol) == protocol_name(other.protocol) or both_own(one, other):
@@ -87,6 +87,7 @@ def check_alike(
     first: RunResult, other: RunResult, parts: Mapping[str, tuple[str, str]], allow: Collection[str] = ()
 ) -> None:
     """Raise `InputError` for the first of the `differences` found between two results of one dataset."""
+    # The first part raises; without parts there is no turn.
     for part, (ours, theirs) in parts.items():
         raise InputError(
             f"dataset '{first.result.dataset}': {part} differs{_in_words(part, first.result, other.result)}, "
@@ -104,6 +105,7 @@ def _in_words(part: str, one: Result, other: Result) -> str:
         return ""
     if one.signed.seed != other.signed.seed:
         return f" (seed {one.signed.seed or 'unknown'} and {other.signed.seed or 'unknown'})"
+    # Kinds that only one of the two has explain why hashes of the texts differ.
     kinds = sorted(_variants(one) ^ _variants(other))
     return f" (only one has {', '.join(kinds[:_MOST_NAMED])})" if kinds else ""
 

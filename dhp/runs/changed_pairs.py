@@ -74,6 +74,7 @@ def _scores(rated: RunResult, variants: Sequence[str], examples: Sequence[str]) 
     """Mean score of originals and copies over the metrics of both, shape (examples, variants, 2)."""
     rows = np.isin(rated.ratings.examples, examples)
     drops = rated.ratings.difference_table(variants, rated.ratings.metrics)[rows]
+    # The original's score again beside each variant, in the shape of the drops.
     originals = np.broadcast_to(rated.ratings.score_tables(variants)[0][rows][:, None], drops.shape)
 
     # A metric counts where both texts have a score by it; a text without any has NaN, by a count of NaN.
@@ -88,9 +89,11 @@ def _changed(variant: str, examples: Sequence[str], one: Floats, other: Floats) 
     """The pairs of one variant; the scores of each judge have the shape (examples, 2)."""
     drop, other_drop = one[:, 0] - one[:, 1], other[:, 0] - other[:, 1]
     known = ~np.isnan(drop) & ~np.isnan(other_drop)
+    # Exactly one of the two judges lowered the score.
     differ = known & ((drop > 0) != (other_drop > 0))
     pairs = []
     for e in np.flatnonzero(differ).tolist():
         pairs.append(ChangedPair(examples[e], (one[e, 0], one[e, 1]), (other[e, 0], other[e, 1])))
+    # False sorts before True: newly noticed pairs come first.
     pairs.sort(key=lambda pair: (not pair.newly, -pair.apart))
     return ChangedKind(variant, int(known.sum()), pairs)

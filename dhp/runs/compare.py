@@ -87,6 +87,7 @@ class DatasetComparison:
     def apart(self) -> dict[str, Pair]:
         """Variant -> the difference of two judges by detection of it; empty for more."""
         apart = {}
+        # Not strict: without comparisons by variant `by_variant` is empty.
         for rows, pairs in zip(self.damage, self.by_variant, strict=False):
             if len(pairs) == 1:
                 apart[rows[0].variant] = pairs[0]
@@ -273,10 +274,10 @@ def compare_results(
 
 
 def unpaired(entries: Sequence[RunResult]) -> tuple[int, str, str] | None:
-    """The first test in which some judge has a pair of scores but all have none in common; None without one.
+    """The first test in which some judge has a pair of scores, but no pair is common to all judges.
 
-    As the place of the judge with the fewest pairs, which mostly are none at all, variant and metric. The
-    signatures must agree, but for the protocol.
+    Returns the place of the judge with the fewest pairs (mostly 0), the variant and the metric; None if there
+    is no such test. The signatures must agree, but for the protocol.
     """
     variants = [row.variant for row in entries[0].result.variants]
     scores, _ = judge_scores(entries, variants)
@@ -284,6 +285,7 @@ def unpaired(entries: Sequence[RunResult]) -> tuple[int, str, str] | None:
     has_pair = ~np.isnan(np.stack([judge.differences for judge in scores]))
     pairs = has_pair.sum(axis=1)
     some_has_one = pairs.any(axis=0)
+    # One example is enough, but all judges must have a pair of it.
     all_share_one = has_pair.all(axis=0).any(axis=0)
     lost = np.argwhere(some_has_one & ~all_share_one)
     if not lost.size:
@@ -394,6 +396,7 @@ def _damage(results: Sequence[Result], variants: Sequence[str]) -> tuple[tuple[V
     for result in results:
         rows = {row.variant: row for row in result.variants}
         by_judge.append([rows[variant] for variant in variants])
+    # From a row for each judge to a row for each variant.
     return tuple(zip(*by_judge, strict=True))
 
 
@@ -411,6 +414,7 @@ def _at_marks(
     shares = marked_shares(entries, levels)
     if not shares:
         return {}
+    # From a pair for each judge to two lists with a share of each judge.
     passing, failing = zip(*shares, strict=True)
     compared = {}
     for name, of_judges in ((DAMAGED_PASS, passing), (GOOD_FAIL, failing)):
@@ -439,6 +443,8 @@ def _short_names(results: Sequence[Result], judges: tuple[str, ...]) -> tuple[st
 
 
 def _random(*key: str) -> np.random.Generator:
+    # Seeded by the ratings, with a word for each use: the same runs give the same figures, whatever else is
+    # computed.
     return np.random.default_rng(int.from_bytes(key_digest(*key)))
 
 
@@ -461,11 +467,13 @@ def judge_scores(
     scores = []
     for entry in entries:
         ratings = entry.ratings
+        # Examples are sorted by name in all arrays: the rows that are left are the same examples in each.
         rows = np.isin(ratings.examples, common)
         # Two runs may have the same metrics in another order.
         original, degraded = ratings.score_tables(variants)
         order = [ratings.metrics.index(metric) for metric in metrics]
         differences = ratings.difference_table(variants, metrics)
+        # Shapes (examples, metrics) and twice (examples, variants, metrics).
         scores.append(JudgeScores(original[rows][:, order], degraded[rows][..., order], differences[rows]))
     first = entries[0].ratings
     if first.clusters is None:

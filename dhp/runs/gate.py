@@ -129,11 +129,12 @@ def check_run(source: RunSource, gate: Gate) -> Outcome:
     A figure that is undefined is not met, and neither is any gate if harmless edits are a false alarm or
     too many scores are missing. Two runs are compared by dataset and name of the protocol, across edits of
     its prompts and settings; by model too if a run has several models, as otherwise the judge before and
-    the judge after may bear different names. Without an earlier run a results file is enough. Raises
-    `InputError` for a folder that holds no run, one with doses, whose averages mean nothing, a kind of damage
-    that was not run, an earlier run that lacks a result or differs in data, number of examples, suite,
-    method, metrics, weights or statistics, one with a dataset that the run lacks, and, if a loss is asked
-    about, runs without ratings and a run that stopped early.
+    the judge after may bear different names. Without an earlier run a results file is enough.
+
+    Raises `InputError` for a folder that holds no run, for a run with doses, whose averages mean nothing, and
+    for a kind of damage that was not run. Also for an earlier run that lacks a result, that has a dataset
+    which the run lacks, or that differs in data, number of examples, suite, method, metrics, weights or
+    statistics. If a loss is asked about, also for runs without ratings and a run that stopped early.
     """
     run = averaged_run(source, "the results")
     results = run.results
@@ -186,6 +187,7 @@ def _outcome(
     for of_check in checks.values():
         states |= {finding.state for finding in of_check}
     state: State = "met"
+    # `open` is not among them: harmless edits that are not decided fail no gate.
     for worse in _WORSE:
         if worse in states:
             state = worse
@@ -221,7 +223,7 @@ def averaged_run(source: RunSource, name: str) -> Run:
 def _in_words(checks: Collection[Sequence[Finding]], state: State) -> list[str]:
     """The findings in this state in few words, those of one result together.
 
-    Of each condition the first come first in each result; the results of which most is said come first.
+    Results of which most is said come first. Of each condition a result has its first findings.
     """
     by_result: dict[str, list[list[str]]] = {}  # name of a result -> of each condition its words
     for check in checks:

@@ -129,6 +129,7 @@ def _exchanged(new: RatingsArray, old: RatingsArray, repeat: int) -> tuple[Ratin
     heads = _random(new, repeat).integers(2, size=int(index.max()) + 1)
     rated_by_both = set(old.examples)
     names = []
+    # `heads` has a coin for each cluster, `heads[index]` that of its cluster for each example.
     for example, head in zip(new.examples, heads[index].tolist(), strict=True):
         if head and example in rated_by_both:
             names.append(example)
@@ -148,6 +149,7 @@ def _cells(
     rows = [0]  # of the originals, before those of the variants
     rows += [1 + ratings.variants.index(name) for name in variants]
     columns = [ratings.metrics.index(name) for name in metrics]
+    # The axes of these arrays are texts, metrics and examples.
     return np.ix_(rows, columns, [place[example] for example in examples])
 
 
@@ -157,6 +159,7 @@ def _with(
     """These ratings with the other's in some places."""
     changed = {}
     for name in ("means", "asked", "unread"):
+        # A copy, as every round starts from the ratings as they were.
         changed[name] = getattr(mine, name).copy()
         changed[name][places] = getattr(other, name)[other_places]
     return replace(mine, **changed)

@@ -65,7 +65,7 @@ def at_most(ends: tuple[float, float], most: float) -> State:
 def shares_at_most(
     shares: Sequence[tuple[Result, PassShare, str]], most: float, event: str
 ) -> Iterator[Finding]:
-    """A limit is met by each share's own interval; that one is not met is shown for all together (Holm)."""
+    """Whether each share keeps a limit: met by its own interval, not met for all shares together (Holm)."""
     line = most / 100
     alone = []
     for _, share, _ in shares:
@@ -204,10 +204,13 @@ def log_p_above(share: PassShare, line: float) -> float:
     # independent texts that is no whole number, as clusters make it.
     ones = share.share * share.independent
     p = float(betainc(ones, share.independent - ones + 1, line))
+    # A p-value too small for a float is 0, which has no logarithm.
     return math.log(max(p, sys.float_info.min))
 
 
 def texts_needed(share: PassShare, most: float) -> int:
     """Texts like these of which none may pass to show that no more than `most` do, in (0, 1)."""
+    # None of n independent texts passes with the chance (1 - most) ** n: solved for n at the error.
     independent = math.log(_ERROR) / math.log(1 - most)
+    # Clusters take more texts for as many independent ones. The 1e-9 keeps rounding from adding a text.
     return math.ceil(independent * share.n / (share.independent or 1.0) - 1e-9)

@@ -66,6 +66,7 @@ def _of_all_texts(judge: JudgeScores) -> Floats:
 def _shift_of(metric: str, change: Floats, clusters: Ints | None, intervals: int) -> LevelShift:
     """From changes of shape (examples, texts), NaN if a text lacks a score."""
     texts = (~np.isnan(change)).sum(axis=1)
+    # An example without a score would divide by 0; on the next line it becomes NaN.
     of_examples = np.nansum(change, axis=1) / np.maximum(texts, 1)
     mean = mean_influences(np.where(texts > 0, of_examples, np.nan))
     n = int(mean.defined.sum())
@@ -165,5 +166,6 @@ def moved_levels(shifts: Mapping[str, Sequence[LevelShift]]) -> str:
 
 def _shift(shift: LevelShift) -> str:
     """A shift with its interval: `coherence -0.40 points (-0.48 to -0.32)`."""
+    # The `z` makes 0.00 of a -0.00 that rounding left.
     ends = "" if shift.ci is None else " ({:+z.2f} to {:+z.2f})".format(*shift.ci)
     return f"{shift.metric} {shift.points:+z.2f} points{ends}"

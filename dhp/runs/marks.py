@@ -85,6 +85,7 @@ def moved_marks(pairs: Sequence[tuple[RunResult, RunResult]]) -> list[str]:
         ((metric, value),) = mark.marks.items()
         if metric not in new.ratings.metrics or metric not in old.ratings.metrics:
             continue
+        # No variants: the mark moves by the originals alone.
         (mine, theirs), _ = judge_scores([new, old], [])
         at = list(new.ratings.metrics).index(metric)  # the metrics of both are in this order
         moved = same_share(theirs.original[:, at], value, mine.original[:, at])

@@ -76,6 +76,7 @@ def _named(frame: "pd.DataFrame", column: str, name: str) -> "pd.DataFrame":
 
 def _result(frame: "pd.DataFrame") -> RunResult:
     """The result of one judge, signed by what was rated and not by what came out."""
+    # One judge on one dataset: one array of ratings and one result.
     (ratings,), (result,) = split_ratings(frame), analyze(frame)
     texts = sorted(set(zip(frame["example"], frame["variant"], strict=True)))
     signed = replace(result.signed, dataset=f"{ratings.dataset}@texts.{text_hash(repr(texts))}")

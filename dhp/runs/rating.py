@@ -121,6 +121,7 @@ class _Session:
     def whole(self) -> "pd.DataFrame | None":
         """The ratings so far, of the examples whose ratings have all come; None if there is none."""
         per_text = len(self.task.metrics) * self.judge.samples
+        # Ratings may come in any order: an example is whole once it has as many as it should.
         came = Counter(rating.example for rating in self.ratings)
         whole: set[str] = set()
         texts: list[Candidate] = []

@@ -98,10 +98,12 @@ class RatingsFile:
         table = hidden_table(table.replace_schema_metadata(None))
 
         with self._writing():
+            # A Parquet file has the same columns throughout: a table with others begins a new part.
             if self._rows + len(frame) > PART_ROWS or not self._fits(table.schema):
                 self._end_part()
             if self._writer is None:
                 self._begin_part(table.schema)
+            # In the order of the part, which another judge's table may not have.
             self._writer.write_table(table.select(self._writer.schema.names))
             self._rows += len(frame)
 
@@ -110,6 +112,7 @@ class RatingsFile:
         self.check()
         with self._writing():
             self._end_part()
+            # A single part becomes the file itself, several stay in their folder, which takes its place.
             first = self._parts[0]
             put(first if len(self._parts) == 1 else first.parent, self._path)
         self._clear()

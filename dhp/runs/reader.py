@@ -195,7 +195,7 @@ def _near(folder: Path) -> str:
 
 
 def run_folders(folders: Sequence[str | Path]) -> list[str | Path]:
-    """The folders, each that holds finished runs and is none itself replaced by these, by name."""
+    """The folders; in place of one that is no run but holds finished runs stand these runs, by name."""
     listed: list[str | Path] = []
     for folder in folders:
         inner = sorted(Path(folder).glob(f"*/{RESULTS}"))
@@ -211,6 +211,7 @@ def run_of_file(path: Path, name: str) -> Run:
     content = read_json(path)
     run = Run(path.parent, Results.from_json(content, str(path)), name)
 
+    # A results file on its own, as on a board, has neither a manifest nor ratings beside it.
     carries_checksum = (run.folder / MANIFEST).exists() and CHECKSUM in run.manifest
     ratings = path.with_name(RATINGS)
     computed = of_ratings(ratings) if ratings.exists() else None

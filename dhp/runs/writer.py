@@ -118,9 +118,11 @@ class RunFolder:
     def check(self, known: Mapping[str, object]) -> None:
         """Raise `InputError` if the folder cannot be that of a run with these parts of an identity.
 
-        Neither if another process writes to it: from here on this one does.
+        Also if another process writes to it; from here on this one does.
         """
         if self._own:
+            # Its own folder is named after texts that are not there yet: with any name it shows whether a
+            # folder can be made there.
             check_parent(self.path / "any", f"`out` {self.path}")
             return
         self._take()
@@ -149,6 +151,7 @@ class RunFolder:
             written, created = self._written(manifest), manifest.get("created")
             if self.is_finished:
                 self._check_same(written, identity)
+            # As the manifest has it: tuples are lists there.
             is_same = written == json.loads(json.dumps(identity))
             if is_same and isinstance(created, str):
                 self._created = created
@@ -298,6 +301,7 @@ def _first_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str | N
 def _what_differs(what: str, existing: Mapping[str, Any], here: Mapping[str, Any]) -> str:
     """The part of two identities that differs; of data sets what differs in the first one that does."""
     if what == "datasets":
+        # Not strict: the two runs may have different numbers of data sets.
         for old, new in zip(existing[what], here[what], strict=False):
             part = _first_difference(old, new)
             if part and old["dataset"] == new["dataset"]:
@@ -329,6 +333,7 @@ def _judges(identity: Mapping[str, Any]) -> list[tuple[tuple[str, str], dict[str
     """The judges of a run: model and name of the prompt, and all else that decides their ratings."""
     judges = []
     for judge in identity.get("models", []):
+        # On one level, so that a message can name any single setting.
         settings = {**judge.get("settings", {}), **judge}
         name = settings.pop("model"), protocol_name(settings.pop("protocol"))
         settings.pop("settings", None)
