@@ -168,6 +168,7 @@ def _about_comparison_with_controls(results: Sequence[Result]) -> Iterator[Advic
         text = f"{_shortened(alike)} cannot be told from harmless edits yet"
         yield Advice(f"Rate more texts: {text}.", warns=True)
     untested: list[Result] = []
+    # Written as a dict of words for its order: each number of pairs is named once.
     pairs: dict[str, None] = {}
     for each in compared:
         if each.control is not None and each.control.state.untested:
@@ -275,6 +276,7 @@ def _about_scale(results: Sequence[Result]) -> Iterator[Advice]:
     if not _has_model(results):
         return
     for word, part in (("lenient", "the lower part"), ("compressed", "more than half")):
+        # One piece of advice on how a scale is used is enough.
         used = [each for each in results if word in style_words(each)]
         if used:
             text = f"it hardly uses {part} of it{_on(used, results)}."

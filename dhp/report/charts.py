@@ -86,7 +86,9 @@ def _inline(svg: str, width: float, description: str) -> "Markup":
 
     box = re.search(r'viewBox="[^"]*"', svg)  # viewBox="0 0 345.6 194.4"
     assert box is not None
+    # Without the XML head, the document type and the opening tag, which is written anew below.
     inner = svg[svg.index(">", svg.index("<svg")) + 1 :]
+    # <metadata>...</metadata>, <style type="text/css">...</style>, whose rules would hold for the whole page
     inner = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", inner, flags=re.DOTALL)
     # Of the many ids that matplotlib gives, those that nothing refers to would only make the page longer.
     used = set(re.findall(r"#([\w.-]+)[)\"]", inner))  # url(#p1a2b), href="#m3c4d"
@@ -104,9 +106,12 @@ def _inline(svg: str, width: float, description: str) -> "Markup":
 NOT_WRITTEN: dict[str, Any] = {"Date": None, "Creator": None}
 """Of a picture's metadata: the same drawing gives the same file."""
 STYLE: dict[Any, Any] = {
+    # Letters stay text, so that the page shows them in its own font.
     "svg.fonttype": "none",
+    # Without it the ids in the picture differ from one drawing to the next.
     "svg.hashsalt": "dhp",
     "font.size": 9,
+    # A `$` in the name of a judge or a dataset is no formula.
     "text.parse_math": False,
     "text.color": COLOURS["ink"],
     "axes.edgecolor": COLOURS["line"],
@@ -181,6 +186,7 @@ def _discernment(dataset: str, results: Sequence[Result]) -> Drawing:
             beside = (index - (len(judges) - 1) / 2) * thick  # the bars of a group stand around its place
             places = [at + beside for at in range(len(groups))]
             this_round, colour = divmod(index, len(_FIRST_COLOURS))
+            # An undefined D has a bar of length 0.
             values = [each[index] or 0.0 for each in groups.values()]
             axes.barh(
                 places,
@@ -192,6 +198,7 @@ def _discernment(dataset: str, results: Sequence[Result]) -> Drawing:
             )
         axes.axvline(1, color=COLOURS["no"], linewidth=1.2)
         axes.set_yticks(range(len(groups)), list(groups))
+        # The first group stands at the top.
         axes.invert_yaxis()
         axes.set_ylim(len(groups) - 0.5, -0.5)
         axes.set_xlabel("D; the line is D = 1, p = 0.05")
@@ -199,6 +206,7 @@ def _discernment(dataset: str, results: Sequence[Result]) -> Drawing:
         if len(judges) > 1:
             page.legend(loc="outside upper center", frameon=False)
 
+    # Inches: for axis and title, for the groups, and for a line of the legend per judge.
     height = 0.9 + len(groups) * max(0.22, _BAR * len(judges)) + 0.18 * len(judges)
     words_for_all = f"Bars of D on {dataset}, 1 is p = 0.05. {'; '.join(described)}."
     return Drawing(f"D {dataset}", draw, _SLIM, height, words_for_all, rows)
@@ -242,15 +250,19 @@ def overview_drawing(results: Sequence[Result]) -> Drawing:
         axes.set_xlim(-0.5, len(names) - 0.5)
         axes.set_ylim(len(seen) - 0.5, -0.5)
         for place, row in enumerate(rows):
+            # The drawing's figures come kind by kind, so the place of a row tells its line and its column.
             y, x = divmod(place, len(names))
             share = row["detection"]
+            # A name that has no such kind leaves its cell empty.
             if not isinstance(share, float):
                 continue
             strength = min(1.0, abs(share - 0.5) / 0.5)
             colour = COLOURS["d" if share >= 0.5 else "heat"]
+            # A cell is a bar from y - 0.47 to y + 0.47; what is missing to 1 is the gap between cells.
             axes.bar(x, 0.94, 0.96, y - 0.47, color=colour, alpha=0.08 + 0.5 * strength)
             axes.text(x, y, percent(share), ha="center", va="center", fontsize=8)
         axes.set_yticks(range(len(seen)), [variant_name(kind) for kind in seen])
+        # Long names would run into each other.
         turn = 0 if max(map(len, names)) <= 12 else 30
         axes.set_xticks(range(len(names)), names, rotation=turn, ha="left" if turn else "center")
         axes.xaxis.tick_top()
@@ -274,6 +286,7 @@ def marks_drawing(sweep: MarkSweep, of: str = "") -> Drawing:
         axes = page.subplots()
         for index, (kind, rows) in enumerate(kinds.items()):
             colour = COLOURS[_FIRST_COLOURS[index % len(_FIRST_COLOURS)]]
+            # The degrees of a kind share colour and marks; the width of the line tells them apart.
             for degree, shares in enumerate(rows):
                 axes.plot(
                     sweep.marks,
@@ -363,10 +376,14 @@ def _panels(panels: Sequence[_Panel], description: str, name: str) -> Drawing:
                     lowest = min(lowest, detection - 0.03)
 
     def draw(page: "Figure") -> None:
+        # By label, so that the legend names a judge once and not once a panel.
         labels: dict[str, Any] = {}
+        # An array of shape (rows, columns), made flat: panel after panel, row by row.
         every = page.subplots(rows, columns, squeeze=False, sharey=True).ravel()
+        # With an odd number of panels the last place stays empty.
         for axes in every[len(panels) :]:
             axes.set_visible(False)
+        # The first panel of each row; the others share its axis.
         for axes in every[::columns]:
             axes.set_ylabel("detection")
         for axes, (title, lines) in zip(every, panels, strict=False):
@@ -404,12 +421,15 @@ def _psychometric(axes: "Axes", curve: DoseResponse, index: int, label: str) -> 
         label=label,
         zorder=3,
     )
+    # Even steps of the logarithm: small doses have room on a logarithmic axis, and need their points there.
     at = np.geomspace(curve.doses[0], curve.doses[-1], _POINTS)
     fitted = fitted_detection(curve, at.tolist())
+    # No curve was fitted: straight lines join the points.
     if fitted is None:
         axes.plot(curve.doses, _drawable(curve.detection), color=colour, linestyle=dash, linewidth=0.8)
     else:
         axes.plot(at, fitted, color=colour, linestyle=dash, linewidth=1.6)
+    # No threshold to draw: T75 was not reached (None), or lies below the smallest dose (0).
     if curve.t75 is not None and curve.t75.value:
         low, high = curve.t75.low, curve.t75.high
         # An end beyond the doses is drawn at the last one that was tried.
@@ -420,8 +440,10 @@ def _psychometric(axes: "Axes", curve: DoseResponse, index: int, label: str) -> 
 
 def _label(axes: "Axes", title: str, doses: Sequence[int], shown: Sequence[int]) -> None:
     """The title and the axis of doses, of which some are labelled."""
+    # Doses over a wide range would crowd at the left of a linear axis; 8 is chosen.
     axes.set_xscale("log" if doses[-1] / doses[0] >= 8 else "linear")
     axes.set_xticks(shown, [str(dose) for dose in shown])
+    # A logarithmic axis would add ticks at doses that nobody tried.
     axes.minorticks_off()
     axes.set_xlabel("dose")
     axes.set_title(title, fontsize=9.5, color=COLOURS["ink"])

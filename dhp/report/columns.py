@@ -40,6 +40,7 @@ def _count(value: int | None) -> str:
 
 
 def _wide_percent(value: float | None) -> str:
+    # The column is aligned left, as limits follow the figure: the padding keeps ` 55%` below `100%`.
     return f"{percent(value):>4}"
 
 
@@ -54,6 +55,7 @@ def _p(row: VariantResult) -> float | None:
 
 
 def _cell_p(cell: Cell) -> float | None:
+    # No p-value beside its logarithm: p is too small for a float, and `p_value` writes 0 as `< 1e-300`.
     return 0.0 if cell.p is None and cell.log10_p is not None else cell.p
 
 
@@ -88,6 +90,7 @@ def _insignificant(result: Result) -> str | None:
     if result.curves:
         return None
     low = [row.variant for row in result.variants if row.d is not None and row.d < 1]
+    # An empty text would be shown as a dash, which means undefined.
     return ", ".join(with_degrees((kind_name(variant), variant) for variant in low)) or "none"
 
 
@@ -127,6 +130,7 @@ def _share_words(share: PassShare | None) -> str:
 
 def _points(difference: float | None) -> str:
     """In whole points; what rounds to zero has no sign."""
+    # What rounds to zero is `+0` with `+z`, from either side; no other number begins so.
     return _UNDEFINED if difference is None else f"{100 * difference:+z.0f}".replace("+0", "0")
 
 
@@ -195,6 +199,7 @@ LOWEST = Column[Result](
     "lowest kind", _lowest, _text, "the kind of damage with the lowest detection", right=False
 )
 _WITH_SILENT = "to: with those that get no score"
+# What three columns of a share at the mark have in common; `on` tells where each finds its `PassShare`.
 _SHARE = Column[PassShare | None](
     "share",
     lambda share: None if share is None else share.share,
@@ -211,6 +216,7 @@ PASSING: Column[Result] = replace(
 ).on(lambda r: r.most_passing)
 MEAN_PASS = Column[Result](
     "mean pass",
+    # `mean_passing` is a pair: without what got no score, and with it.
     lambda r: r.mean_passing and r.mean_passing[0],
     percent,
     f"damaged texts that still pass at your mark, the mean over levels of damage; {_WITH_SILENT}",
@@ -283,6 +289,7 @@ def stand_ins(made: Iterable[tuple[str, str | None]]) -> list[str]:
 
 def _partial(results: Sequence[Result]) -> list[str]:
     """The levels that averages hold, and the kinds of damage that they leave out, a line for each suite."""
+    # Keys of a dict, not a set: what holds of several results is said once, in order of appearance.
     lines: dict[str, None] = {}
     for result in results:
         without = result.not_averaged
@@ -436,6 +443,7 @@ KINDS: list[Column[VariantResult]] = [
     Column("name in files", lambda r: r.variant, str, "name of the variant", right=False, details=2),
 ]
 """Columns of a table of kinds of damage, controls and attacks, after their names."""
+# `KINDS[0]` is detection: here its limits are drawn as a bar.
 DRAWN = replace(
     KINDS[0],
     heading="detection, drawn",

@@ -68,6 +68,7 @@ def _change_on(comparison: DatasetComparison) -> str:
     """`v2 notices more than v1: 82 against 70 %, +12 points (6 to 18)`."""
     old, new = comparison.names
     detection = comparison.scores["detection"]
+    # Of two judges there is one pair.
     (pair,) = detection.pairs
     if math.isnan(pair.difference):
         return f"{comparison.dataset}: detection is undefined"
@@ -115,6 +116,7 @@ def other_verdicts(comparison: DatasetComparison, names: Sequence[str]) -> dict[
     reasons = {}
     for variant, seen in most_different([comparison]):
         rows = [seen[judge][0] for judge in comparison.judges]
+        # The two agree on whether the damage is noticed: there is nothing to explain.
         if len({row.state.is_good for row in rows}) == 1:
             continue
         for name, row in zip(names, rows, strict=True):
@@ -144,6 +146,7 @@ def most_different(comparisons: Iterable[DatasetComparison]) -> list[tuple[str, 
         for rows in each.damage:
             for judge, row in zip(each.judges, rows, strict=True):
                 kinds.setdefault(row.variant, {}).setdefault(judge, []).append(row)
+    # Kinds of which no two judges have a figure come last.
     return sorted(kinds.items(), key=lambda item: -spread(item[1]))
 
 
@@ -199,6 +202,7 @@ def _best(comparison: DatasetComparison) -> list[int]:
     points = comparison.scores["detection"].point.tolist()
     known = [point for point in points if not math.isnan(point)]
     highest = max(known, default=math.nan)
+    # Not equal by `==`: the means of judges with the same answers may differ in the last digit.
     return [place for place, point in enumerate(points) if abs(point - highest) < _SAME]
 
 
@@ -219,6 +223,7 @@ def _others(comparison: DatasetComparison) -> list[_Other]:
     best = _best(comparison)
     others: list[_Other] = []
     for pair in detection.pairs:
+        # Pairs of the best judge only; one without a p-value was not compared.
         if not best or best[0] not in (pair.first, pair.second) or math.isnan(pair.p_adjusted):
             continue
         place = pair.second if pair.first == best[0] else pair.first

@@ -90,6 +90,7 @@ class Column(Generic[Row]):
     """Whether its cells name their rows: a heading of the row on a page."""
     extra: Callable[[Row], Mapping[str, Any]] | None = None
     """Further fields of the `Cell`: word, strong, link, title, small, shade."""
+    # Columns are keys of dicts, and a mapping has no hash.
     tags: Mapping[str, str] = field(default_factory=dict, hash=False)
     """What the filters of a page know of the column."""
     drawn: bool = False
@@ -98,6 +99,7 @@ class Column(Generic[Row]):
     @property
     def name(self) -> str:
         """Its name in files."""
+        # `D_avg_EW` becomes `d_avg_ew`, `kinds with D < 1` becomes `kinds_with_d_1`.
         return re.sub("[^a-z0-9]+", "_", self.heading.lower()).strip("_")
 
     def on(self, part: "Callable[[Other], Row]") -> "Column[Other]":
@@ -111,6 +113,7 @@ class Column(Generic[Row]):
             assert total is not None
             return total([part(other) for other in others])
 
+        # The rows change their type, which `replace` cannot tell. Forms stay: they take values, not rows.
         column: Column[Any] = self
         return replace(
             column,
@@ -155,6 +158,7 @@ class Column(Generic[Row]):
             return self.total(rows)
         values = [value for value in map(self.value, rows) if value is not None]
         if values and all(isinstance(value, int | float) for value in values):
+            # Each once: `70%` if lowest and highest read the same, else `70% to 82%`.
             return " to ".join(dict.fromkeys(self.form(end(values)).strip() for end in (min, max)))
         return ", ".join(dict.fromkeys(map(self.shown, rows)))
 
@@ -166,6 +170,7 @@ class Column(Generic[Row]):
         """The cell as files hold it: name and value, with limits in two further columns."""
         yield self.name, self.value(row)
         if self.ends is not None:
+            # Every row has both columns, also one without limits.
             low, high = self.ends(row) or (None, None)
             yield from ((f"{self.name}_low", low), (f"{self.name}_high", high))
 
@@ -182,6 +187,7 @@ def filled(columns: Iterable[Column[Row]], rows: Sequence[Row]) -> list[Column[R
 
 def shaded(heading: str, form: Callable[[Any], str]) -> Column[float | None]:
     """A column of figures from 0 to 1, the darker on a page the higher."""
+    # Below 0, as a correlation may be, and undefined there is no shade.
     return Column(heading, lambda value: value, form, extra=lambda value: {"shade": max(value or 0, 0)})
 
 

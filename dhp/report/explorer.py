@@ -80,6 +80,7 @@ def explorer_data(run: Run, budget: int = BUDGET) -> str:
         return _SAMPLED * len(data.packed(cut, _SAMPLED)) <= budget
 
     # Packing is slow, so a sample tells where to begin; what it promises may still be a little too long.
+    # Cuts get stronger, so `seems_enough` is False up to one place and True from there on.
     first = bisect_left(CUTS, True, key=seems_enough)
     for cut in CUTS[first:]:
         packed = data.packed(cut)
@@ -112,7 +113,9 @@ class _Explored:
         """One example in `step`, with its texts cut, as JSON by gzip in base64."""
         packer = zlib.compressobj(_LEVEL, wbits=_GZIP)
         pieces = []
+        # Part by part, so that the whole JSON is never in memory at once.
         for part in self._json(cut, slice(None, cut.examples, step)):
+            # Half of a surrogate pair, which UTF-8 cannot hold, becomes a question mark.
             pieces.append(packer.compress(part.encode(errors="replace")))
         pieces.append(packer.flush())
         return base64.b64encode(b"".join(pieces)).decode()
@@ -144,6 +147,7 @@ class _Dataset:
         self._texts: dict[tuple[str, str], str | None] = {}
         for row in run.perturbed:
             if row["dataset"] == name:
+                # Before the example is looked at: a variant that only further examples have is listed, too.
                 levels.setdefault(row["variant"], row["level"])
                 if row["example"] in shown:
                     self._texts[row["example"], row["variant"]] = row["text"]
@@ -164,6 +168,7 @@ class _Dataset:
             self._changes[name] = self._changed(name, original)
         fields = {}
         for field, text in example["fields"].items():
+            # A field that holds the rated text itself would show it twice.
             if text and text != original:
                 fields[field] = shortened(text, length)
         shown = {
@@ -192,6 +197,7 @@ class _Dataset:
 
 
 def _joined(pieces: Pieces) -> list[str]:
+    # One string a piece, which `explorer.js` takes apart: `=kept`, `-gone` or `+come`.
     return [operation + piece for operation, piece in pieces]
 
 
@@ -228,6 +234,7 @@ class _Judge:
         _collect(self._scores, mine, shown)
         answers = [raw if isinstance(raw, str) else None for raw in mine["raw"].tolist()]
         _collect(self._answers, mine, answers)
+        # Columns that not every table of ratings has.
         for name, cells in (("probabilities", self._shares), (NAMED, self._named)):
             if name in mine:
                 known = mine[mine[name].notna()]
@@ -256,6 +263,7 @@ class _Judge:
                 shown["shares"] = [self._row(self._likely(example, text)) for text in texts]
             if self._named:
                 shown["named"] = [self._is_named(example, variant) for variant in variants]
+            # JSON already, as no cut changes them; answers stay lists, which each cut shortens anew.
             self._scored.append(_members(shown))
             answers = [self._row(self._answers.pop((example, text), None)) for text in texts]
             self._answered.append(answers)
@@ -266,6 +274,7 @@ class _Judge:
         drops: dict[str, list[list[float | None]]] = {}
         for variant in self._dataset.variants:
             name = variant["name"]
+            # The judge did not rate it, so there is no score either, and nobody asks for these drops.
             if name not in self._ratings.variants:
                 continue
             ratings = pairs_read if variant["level"] in PROBES else self._ratings
@@ -335,6 +344,7 @@ def _cut(answers: Any, length: int | None) -> Any:
     """Answers, in lists of any depth, cut to so many characters."""
     if isinstance(answers, list):
         return [_cut(each, length) for each in answers]
+    # None, where there is no answer, stays None.
     return answers and shortened(answers, length)
 
 
@@ -352,6 +362,7 @@ def _members(values: Mapping[str, object]) -> str:
 
 
 def _dumped(value: object) -> str:
+    # NaN is no JSON, and a browser could not read it: better an error here.
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 

@@ -58,6 +58,7 @@ def sentences(results: Iterable[Result], *, together: bool = False) -> list[Sent
     shared = _shared(list(judges.values())) if together else set()
     made = []
     if shared:
+        # The same is said of every judge, so the results of any of them give the words.
         any_judge = next(iter(judges.values()))
         statements = about_kinds(any_judge, lambda kind: kind in shared)
         made.append(Sentence("every judge", tuple(statements)))
@@ -104,6 +105,7 @@ def control_words(row: VariantResult | None) -> str:
     share = cost(row)
     if word.is_weak and share:
         return f"{word}, {share}"
+    # Without limits nothing speaks against one half.
     low, high = row.detection_ci or (0.5, 0.5)
     holds_half = low <= 0.5 <= high  # then the figure of a control that is still would tell nothing
     if word.untested or (word.is_good and holds_half):
@@ -125,6 +127,7 @@ def _statements(results: Sequence[Result], without: Collection[str]) -> list[Sta
         return [Statement(UNDECIDED, f"needs {FEWEST_PAIRS} examples or more for a verdict")]
     # What was not read is a tie, so every figure below depends on it: it is said first.
     parts = [*_about_reading(judged), *_about_orders(judged), *_about_clusters(judged)]
+    # Nothing was read, so no score says more.
     if all(each.silent for each in judged):
         return parts
     parts += _at_mark(judged)
@@ -160,6 +163,7 @@ def reasons_sentence(named: Named) -> str:
 
 def _about_reading(results: Sequence[Result]) -> list[Statement]:
     """How many of its answers have a score, why most others have none, and what would help."""
+    # The share over all sets, in which each counts by its number of answers.
     answers = 0
     scored = 0.0
     for each in results:
@@ -201,6 +205,7 @@ def _silent_side(results: Sequence[Result]) -> str:
         return ""
     read = {"originals": fmean(originals), "damaged texts": fmean(damaged)}
     side = min(read, key=lambda name: read[name])
+    # Mute about these alone; of a judge that is mute about both, the whole share tells it.
     if read[side] < MUTE_BELOW <= max(read.values()):
         return f", in {percent(read[side])} of those about {side}"
     return ""
@@ -324,9 +329,11 @@ def _of_doses(result: Result) -> list[Statement]:
         elif curve.t75.value == 0:  # already the smallest dose is detected more often than in 75 %
             reached.append(f"{kind} from {curve.doses[0]} on")
         else:
+            # A dose is a whole number: rounded up, as a smaller one is detected less often than in 75 %.
             dose = math.ceil(curve.t75.value)
             reached.append(f"{dose} {kind}{_interval(curve.t75, curve.doses)}")
     lengths = {curve.characters for curve in result.curves}
+    # Only if all perturbers worked on texts of one length does it hold for every dose that is named.
     length = lengths.pop() if len(lengths) == 1 else None
     where = "" if length is None else f" in {length} characters"
 

@@ -130,6 +130,7 @@ def frame(results: Sequence[Result]) -> "pd.DataFrame":
             }
             for metric, cell in row.metrics.items():
                 figures = {f"metric_{name}": value for name, value in plain_row(METRICS, cell).items()}
+                # `p` has no value below 1e-300; its logarithm always has one.
                 rows.append({**about, "metric": metric, **figures, "metric_log10_p": cell.log10_p})
     return pd.DataFrame(rows)
 
@@ -144,6 +145,7 @@ def ratings_frame(results: Results) -> "pd.DataFrame":
     parts = []
     for entry in open_run(results, "the results").rated:
         ratings = entry.ratings
+        # Arrays of the places of all that was asked: of a text (the original is 0), a metric and an example.
         texts, metrics, examples = ratings.asked.nonzero()
         names = (ORIGINAL, *ratings.variants)
         columns = {
@@ -173,6 +175,7 @@ def comparisons_html(comparisons: Comparisons) -> str:
 def _averages(comparison: DatasetComparison, rated: Sequence[RunResult]) -> Table[Column[Result]]:
     """A row for each average, a column for each judge."""
     results = [entry.result for entry in rated]
+    # Rows of the table are averages and its columns judges, so the value of a cell is a column of results.
     averages = [column for column in run_columns(results) if column in AVERAGES]
     heading = f"{comparison.dataset}, n = {comparison.n}"
     columns = [Column[Column[Result]](heading, lambda average: average.heading, names=True, right=False)]
@@ -190,6 +193,7 @@ def _kinds(comparison: DatasetComparison) -> Table[Any]:
     columns = [Column[Any]("kind", item(0), words=lambda row: variant_name(row[0]), right=False)]
     for name, judge in zip(comparison.names, comparison.judges, strict=True):
         column = replace(_WITH_VERDICT, heading=name)
+        # The row of a kind is (variant, judge -> its rows on the sets); of a single set each judge has one.
         columns.append(column.on(item(1, judge, 0)))
     if comparison.apart:
         columns.append(DIFFERENCE.on(lambda row: comparison.apart[row[0]]))
@@ -208,6 +212,7 @@ def comparisons_frame(comparisons: Comparisons) -> "pd.DataFrame":
 
 def _compared_rows(comparison: DatasetComparison) -> Iterator[dict[str, Any]]:
     for kinds, pairs in zip(comparison.damage, comparison.by_variant, strict=True):
+        # Differences are said of pairs of judges; a row of the table names that with the first one.
         beside_first = {pair.second: pair for pair in pairs if pair.first == 0}
         for place, (judge, row) in enumerate(zip(comparison.judges, kinds, strict=True)):
             pair = beside_first.get(place)
@@ -267,6 +272,7 @@ def plot(result: Result) -> "Figure":
     axes.set_yticks(range(len(rows)), [KIND.shown(row) for row in rows])
     axes.invert_yaxis()
     lows = [row.detection_ci[0] for row in rows if row.detection_ci is not None]
+    # Room for the lowest limit; without one the axis begins at 50 %.
     axes.set_xlim(min([0.5, *lows]) - 0.02, 1.02)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
     axes.set_xlabel("detection (50 % is blind)")

@@ -61,6 +61,7 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
             else:
                 curves.append([])
     with stage(progress, "packing the texts of the report"):
+        # Results that were never written have no texts, and so no explorer.
         pairs = explorer_data(run) if run.has_texts else ""
     several = len(results) > 1
     manifest = run.manifest if run.has_texts else {}
@@ -95,6 +96,7 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
         explorer=pairs,
         prompts=run.prompts,
         manifest=json.dumps(manifest, ensure_ascii=False, indent=1),
+        # The time of the run if it has one, else that of the newest result; the day of either is shown.
         made=str(manifest.get("created") or max(each.created for each in results))[:10],
     )
 
@@ -210,6 +212,7 @@ def _start(rows: Sequence[VariantResult]) -> float:
     for row in rows:
         if row.detection_ci is not None:
             lowest = min(lowest, row.detection_ci[0])
+    # 0.37 becomes 0.3, so that the tracks of all charts begin at a round number.
     return int(10 * lowest) / 10
 
 
@@ -234,6 +237,7 @@ def _damage(rows: Sequence[VariantResult]) -> dict[str, str]:
 
 def _texts(run: Run) -> Mapping[str, Texts]:
     """Dataset -> (example, variant) -> its row, of the examples shown."""
+    # Datasets without a text are there, too, so that `misses` can ask for each.
     texts: dict[str, dict[tuple[str, str], Mapping[str, Any]]] = {r.dataset: {} for r in run.results}
     for row in run.pairs(MOST_EXAMPLES):
         texts.setdefault(row["dataset"], {})[row["example"], row["variant"]] = row

@@ -63,6 +63,7 @@ def _folded(rows: Sequence[VariantResult]) -> str:
             named.append((f"{kind} {BY_RULE}" if row.stand_in else kind, row.variant))
         label = listed(with_degrees(named))
     cells = list(chain.from_iterable(row.metrics.values() for row in rows))
+    # A control or attack that ties is as it should be, so this is said of damage alone.
     if all(cell.tied == 1 for cell in cells) and not _probe_level(rows[0]):
         return f"{label}: no score moved"
     return label
@@ -132,6 +133,7 @@ def styles_table(result: Result) -> Table[tuple[str, ResponseStyle]]:
 
 def _of_texts(texts: str) -> list[Column[Any]]:
     """The columns of the scores of these texts, the first of which names them."""
+    # The first column tells which texts these and the columns after it are of.
     mean, *others = _SPREAD
     return [replace(mean, heading=f"{texts} {mean.heading}"), *others]
 

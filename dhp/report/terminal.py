@@ -127,9 +127,11 @@ def runs_table(
     judge.
     """
     columns = filled(columns, results)
+    # If all controls are as they should be, their column would say the same word in each row.
     if all(each.control is not None and each.control.state.is_good for each in results):
         columns = [column for column in columns if column is not CONTROLS]
     forms: list[list[Part]] = [[_runs_table(results, columns, titled=titled)]]
+    # Each form leaves out one column more than the form before.
     for left_out in (MEAN_PASS, LOWEST):
         if left_out in columns:
             columns = [column for column in columns if column is not left_out]
@@ -171,6 +173,7 @@ def runs_tables(results: Sequence[Result]) -> list[Part]:
     """The table of the results, after one as in the DHP paper if D with weights is asked for."""
     if not weighed(results):
         return [runs_table(results), *legend(results)]
+    # The table as in the paper stands first, so it alone has the title.
     return [runs_table(results, PAPER), *legend(results), "", runs_table(results, titled=False)]
 
 
@@ -239,6 +242,7 @@ def before_after(label: str, before: str, after: str, level: str, remark: str = 
     label = f"{label} ({remark})" if remark else label
     changes = diff(before, after, level)
     kept = sum(len(piece) for operation, piece in changes if operation == "=")
+    # Little was kept, so almost every word would stand between marks.
     if kept < _KEPT * min(len(before), len(after)):
         return Edited(label, [("+", after)])
     return Edited(label, changes)
