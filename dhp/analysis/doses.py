@@ -74,6 +74,7 @@ def _dose_response(
     if rated.mean() < _SPARSE:
         fitted = few_doses(doses, differences, ratings.clusters)
     else:
+        # Seeded by the ratings: the same table gives the same interval, in whatever order its rows are.
         rng = np.random.default_rng(int.from_bytes(key_digest(ratings.digest, perturber)))
         fitted = psychometric(doses, differences, rng, clusters=ratings.clusters)
     return DoseResponse(

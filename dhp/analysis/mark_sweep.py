@@ -113,6 +113,7 @@ def _candidates(original: Floats, degraded: Floats, scale: Scale | None) -> list
     scores = np.concatenate([original.ravel(), degraded.ravel()])
     different = np.unique(scores[~np.isnan(scores)])
     if len(different) > _MOST_MARKS:
+        # Places among the different scores, evenly apart, the lowest and the highest among them.
         evenly = np.linspace(0, len(different) - 1, _MOST_MARKS).round().astype(int)
         different = different[evenly]
     return [float(score) for score in different]

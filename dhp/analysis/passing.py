@@ -85,6 +85,7 @@ class Outcomes:
 
 def outcomes_at(ratings: "RatingsArray", variants: Sequence[str], marks: Mapping[str, float]) -> Outcomes:
     """On which side of the marks each text is; `marks` has one metric at least."""
+    # NaN is no mark: a text passes by the metrics that have one.
     mark_of_each = [marks.get(metric, np.nan) for metric in ratings.metrics]
     originals, copies = ratings.score_tables(variants)
     unread_originals, unread_copies = ratings.unread_tables(variants)
@@ -114,6 +115,7 @@ def share_of(outcomes: Floats, silent: Bools, clusters: Ints | None) -> PassShar
 
     Texts without a score (`silent`) count as zeros for the lower limit and as ones for the upper one.
     """
+    # NaN stays where nobody asked or a call failed; these texts are not counted in `n`.
     least = np.where(silent, 0.0, outcomes)
     most = np.where(silent, 1.0, outcomes)
     n = int((~np.isnan(least)).sum())

@@ -92,6 +92,7 @@ def _of_kind(
     row = ratings.row(variant)
     places = [ratings.metrics.index(name) for name in metrics]
     if marks:
+        # Seen is what fails the marks; NaN, of which nobody knows, equals nothing.
         seen = np.asarray(outcomes_at(ratings, [variant], marks).passing[:, 0] == 0)
     else:
         seen = np.asarray(ratings.differences(variant, metrics[0]) > 0)
@@ -99,6 +100,7 @@ def _of_kind(
     shares = ratings.stated[NAMED][row, places]
     named = np.asarray((shares >= 0.5).any(axis=0))
     unread = ratings.unread[row, places].all(axis=0)
+    # A text without a reason is left out, unless the judge left it unread: that counts as neither.
     known = ~np.isnan(shares).all(axis=0) | unread
     by_chance = np.full(known.shape, np.nan)
     if BY_CHANCE in ratings.stated:

@@ -206,6 +206,7 @@ class VariantResult:
 
 def about(numbers: tuple[int, int]) -> str:
     """A range of numbers of examples in words, to two digits, as more would promise too much."""
+    # Both may be rounded to one number, which is then said alone.
     low, high = _two_digits(numbers[0]), _two_digits(numbers[1])
     return f"about {low:,} to {high:,}" if low < high else f"about {high:,}"
 
@@ -218,6 +219,7 @@ def _two_digits(number: int) -> int:
 
 def _badness(row: VariantResult) -> tuple[int, float]:
     """Sorts the worst kinds first: by verdict, then by detection."""
+    # Without a figure it comes last among the kinds of its verdict.
     detection = math.inf if row.detection is None else row.detection
     return -row.state.rank, detection
 
@@ -516,6 +518,7 @@ class Result:
     @property
     def control(self) -> VariantResult | None:
         """The control in the worst state."""
+        # A higher rank is a worse word.
         return max(self.controls, key=lambda row: row.state.rank, default=None)
 
     @property
@@ -529,6 +532,7 @@ class Result:
 
         `not run` without controls.
         """
+        # With an alarm over the unchanged text, which is no edit and so is not among those below.
         states = [row.state for row in self.alarms]
         states += [row.state for row in self.controls if row.variant != IDENTITY]
         return max(states, key=lambda state: state.rank, default="not run")
@@ -639,6 +643,7 @@ class Results(Sequence[Result]):
 
     def to_dict(self) -> Any:
         """What `results.json` holds: the object, or a list of them if there are several."""
+        # A run of one judge on one dataset writes the object itself, and no list of one.
         objects = [r.to_dict() for r in self]
         return objects[0] if len(objects) == 1 else objects
 
@@ -664,6 +669,7 @@ def _read_result(content: object, place: str) -> Result:
     """One result as `Results.from_json` reads it."""
     if not isinstance(content, dict) or content.get("schema") != SCHEMA:
         raise InputError(f"{place}: is not a results file of this version; allowed: schema {SCHEMA}")
+    # Neither is a field: the schema says which version it is, the checksum is of all the rest.
     fields = {name: value for name, value in content.items() if name not in ("schema", CHECKSUM)}
     with refusals(place, Result):
         # As JSON: there a list may become a tuple, and a text a `Verdict`, and all else is strict.
@@ -711,6 +717,7 @@ def _adapter() -> "TypeAdapter[Result]":
 def results_schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of `results.json`: one result, or a list of them."""
     one = _adapter().json_schema(ref_template="#/$defs/{model}")
+    # The records within a result, which become definitions beside it.
     kinds = one.pop("$defs")
     digests = {"type": "object", "additionalProperties": {"type": "string"}}
     one["properties"] = {"schema": {"const": SCHEMA}, CHECKSUM: digests, **one["properties"]}

@@ -94,6 +94,7 @@ def _profile(
     """`by_text` holds the single scores of each text, at least one."""
     single = np.concatenate(by_text)
     means = np.array([scores.mean() for scores in by_text]).round(_DIGITS)
+    # In rising order, which the stable sort below keeps among equally frequent ones.
     values, counts = np.unique(single, return_counts=True)
     points: dict[float, float] = {}
     for place in np.argsort(-counts, kind="stable"):  # the most frequent first, else the lowest
@@ -118,12 +119,14 @@ def _alike(scores: Floats) -> float:
     """The share of the pairs of two or more scores that are the same."""
     _, counts = np.unique(scores, return_counts=True)
     n = len(scores)
+    # Ordered pairs within each group of equal scores, of all ordered pairs.
     return float((counts * (counts - 1)).sum() / (n * (n - 1)))
 
 
 def _share(of_texts: Floats) -> Share:
     """The mean of a figure in [0, 1] over texts, with its interval."""
     mean = mean_influences(of_texts)
+    # Each text is a cluster of its own.
     low, high = map(float, wilson_interval(mean, np.arange(len(of_texts))))
     ci = None if np.isnan(low) else (low, high)
     return Share(float(mean.value), ci, len(of_texts))

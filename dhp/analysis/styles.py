@@ -77,6 +77,7 @@ def shared_styles(judged: Sequence[RatingsArray], variants: Sequence[str]) -> Sh
         common_variants &= set(ratings.variants)
         common_metrics &= set(ratings.metrics)
         common_examples &= set(ratings.examples)
+    # In the order that was asked for, and not in that of a set.
     common = [variant for variant in variants if variant in common_variants]
     metrics = [metric for metric in judged[0].metrics if metric in common_metrics]
     of_judges = [_scores(ratings, common, metrics, sorted(common_examples)) for ratings in judged]
@@ -85,6 +86,7 @@ def shared_styles(judged: Sequence[RatingsArray], variants: Sequence[str]) -> Sh
     return SharedStyles(
         variants=(ORIGINAL, *common),
         rho=np.stack([correlations(columns, "pearson") for columns in scores]),
+        # For each variant the product counts the texts that both of two judges scored.
         n=defined.swapaxes(1, 2) @ defined,
         mean=_mean(scores.swapaxes(0, 1)),
     )

@@ -56,6 +56,7 @@ def verdicts(
 
     def proven(log_p: Floats) -> Bools:
         """Whether each null hypothesis is rejected, all kinds together."""
+        # A kind with too few pairs takes no part: it would only make the correction stricter.
         of_counted = np.where(counted, log_p, np.nan)
         adjusted = holm(of_counted) if together is None else of_counted + math.log(together)
         return np.asarray(adjusted <= math.log(ALPHA))
@@ -66,6 +67,7 @@ def verdicts(
     large = detected.log_p_above((BLIND + floor) / 2) <= math.log(ALPHA)
     like_edits = np.zeros(shown.shape, dtype=np.bool_)
     if below_edits is not None:
+        # NaN: there is no edited copy to compare with, which speaks neither way.
         like_edits = ~np.isnan(below_edits) & ~proven(below_edits)
     # With very many examples damage just below the floor is shown, and large enough: it is not noticed then.
     rules = (
@@ -94,6 +96,7 @@ def is_denied(
     Only what the rules demand of these figures is looked at: tests and harmless copies are not known here.
     """
     high = math.inf if interval is None else interval[1]
+    # No word that says where detection lies, and none that it is bad, can stand without a figure.
     if detection is None:
         return bool(word.side) or (word.about == "damage" and word.is_bad)
     if (word.side == "above" and detection <= BLIND) or (word.side == "below" and detection >= BLIND):

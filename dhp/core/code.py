@@ -70,6 +70,7 @@ class _Token(Enum):
 
 @functools.lru_cache(maxsize=65_536)
 def _token(token: str, first: bool) -> _Token:
+    # The marks that most often stand behind a word of a sentence.
     word = token.rstrip(".,;!?")
     if word.isascii() and word.isalpha() and (word.islower() or word.istitle()):
         return _Token.WORD  # most are: told without patterns
@@ -246,6 +247,7 @@ _LEAST_KEYS, _LONGEST_VALUE = 3, 2
 
 def _is_record(lines: Sequence[str]) -> bool:
     """Whether the lines furthest left are keys in small letters, with lines below or with short values."""
+    # Keys of the record itself; what is indented further belongs to the key above it.
     left = min(map(_indent, lines))
     keys: list[re.Match[str]] = []
     for line in lines:
@@ -289,6 +291,7 @@ def parses(text: str) -> bool:
     plain = text.strip()
     if len(plain) > _LONGEST:
         return False
+    # Only objects and lists: a number or a word in quotation marks is JSON, too, and may be prose.
     if plain[:1] + plain[-1:] in ("{}", "[]"):
         try:
             return isinstance(json.loads(plain), dict | list)
@@ -299,6 +302,7 @@ def parses(text: str) -> bool:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of odd escapes in what is judged
+            # A piece of a program may be indented as a whole, which would be a fault of syntax.
             tree = ast.parse(textwrap.dedent(text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
@@ -354,6 +358,7 @@ def code_lines(lines: Sequence[str], plain: Sequence[bool]) -> list[bool]:
 
 def _threes(places: Sequence[int]) -> Sequence[tuple[int, int, int]]:
     """Each place between its neighbours; the first and the last have themselves on one side."""
+    # `before` has one entry more than `places`, at which `zip` stops.
     before, behind = [*places[:1], *places], [*places[1:], *places[-1:]]
     return list(zip(before, places, behind, strict=False))
 

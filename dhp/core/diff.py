@@ -75,6 +75,7 @@ def text_parts(old: str, new: str) -> Iterator[tuple[str, str]]:
         yield old[start_old:i], new[start_new:j]
         start_old, start_new = i, j
     rest_old, rest_new = old[start_old:], new[start_new:]
+    # Read backwards, what both begin with is what they end with.
     end = shared(rest_old[::-1], rest_new[::-1])
     # The end begins at a space; what is before it is one part.
     space = rest_old.find(" ", len(rest_old) - end) if end else -1
@@ -118,6 +119,7 @@ def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     None if most are not: the sequences then hold the same things in another order.
     """
     once = _standing_once(old) & _standing_once(new)
+    # Where each of them stands in `new`; the pairs come in the order of `old`.
     places = {item: j for j, item in enumerate(new) if item in once}
     pairs = [(i, places[item]) for i, item in enumerate(old) if item in once]
 
@@ -129,6 +131,7 @@ def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     for number, (_, j) in enumerate(pairs):
         length = bisect_left(lows, j)
         before.append(ends[length - 1] if length else -1)
+        # Slices, as they replace an entry or append one at the end.
         ends[length : length + 1] = [number]
         lows[length : length + 1] = [j]
 

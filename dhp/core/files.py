@@ -58,6 +58,7 @@ def _near(path: Path) -> str:
     from difflib import get_close_matches
 
     with suppress(OSError):  # the folder may be missing, too
+        # A folder may hold millions of files, and the name is only a hint.
         beside = itertools.islice(path.parent.iterdir(), _MOST_NEAR)
         names = [other.name for other in beside]
         close = get_close_matches(path.name, names, n=1)
@@ -97,6 +98,7 @@ def text_lines(name: str, file: BinaryIO) -> Iterator[str]:
     empty = True
     for number, line in enumerate(file, 1):
         try:
+            # Only the first line can begin with the byte order mark.
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError:
             raise InputError(f"{name}: line {number}: not UTF-8 text; must be UTF-8") from None
@@ -165,6 +167,7 @@ def read_lines(path: Path) -> list[str]:
     """The lines of a UTF-8 file, ended by a line feed alone (other separators may be part of a text)."""
     # `splitlines` would also end a line at marks such as U+2028, which texts hold.
     lines = read_text(path).split("\n")
+    # Behind the last line feed there is no further line.
     return lines[:-1] if not lines[-1] else lines
 
 

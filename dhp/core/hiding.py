@@ -27,6 +27,7 @@ def add(replacements: Mapping[str, str]) -> None:
     if not known:
         logging.getLogger("dhp").addFilter(_hide_in_record)
     known |= replacements
+    # The longest first, as a shorter one may be a part of it.
     _replacements = tuple(sorted(known.items(), key=lambda each: -len(each[0])))
 
 

@@ -28,11 +28,13 @@ _SIGNS = range(0xF0000, 0xFFFF0)
 """Private-use characters: each hidden piece has one of its own, as far as they last."""
 _RUN = re.compile("([\U000f0000-\U000fffef])\\1*")  # what is left of one hidden piece
 
+# The line above and below code: three or more backquotes or tildes.
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 # |---|:--:|, the line below the heads of the columns
 _TABLE_RULE = re.compile(r"[ \t]*\|?(?:[ \t]*:?-{2,}:?[ \t]*\|)*[ \t]*:?-{2,}:?[ \t]*\|?[ \t]*")
 _HEADING = re.compile(r"[ \t]*(?:#{1,6}[ \t].*|\*\*[^*]+\*\*:?[ \t]*|__[^_]+__:?[ \t]*|[-*_]{3,}[ \t]*)")
 """Also a line that is bold as a whole, and a rule."""
+# `=====` below a heading
 _UNDERLINE = re.compile(r"[ \t]*={3,}[ \t]*")
 # Without the full stop or bracket behind it, which belongs to the sentence.
 _URL = r"(?:https?://|www\.)[^\s<>\"“”'()（）。，、]*[^\s<>\"“”'()（）。，、.,;:!?*_]"
@@ -88,8 +90,11 @@ _INSIDE = re.compile(
     r"|(?<=[.!?:;,。！？：；，])[\"”’)]?[ \t]+\(?(?P<bracket>\d{1,2}|[a-z])\))(?=[ \t]+\S)"
 )
 """The mark of an item inside a line, if its number follows on from the one before it."""
+# `b)` or `2.`, without which no line holds a mark inside: told before the slower pattern.
 _INSIDE_SIGN = re.compile(r"[a-z\d]\)|\d\.")
+# The end of a sentence at the end of a line, with marks that may follow it: `done."`, `**End.**`
 _END = re.compile(r"[.!?:;。！？：；…][\"'”’」』）)*_]*[ \t\r]*$")
+# The first letter or digit of a line, behind a mark that opens: `(then`, `"then`
 _START = re.compile(r"[ \t]*[\"'“‘(\[<]?(\w)")
 
 
@@ -126,6 +131,7 @@ def masked(text: str, *, codes: bool = False) -> Masked:
     # There are 65,520 signs: what a longer text holds behind them is not hidden.
     for code, (start, stop) in zip(_SIGNS, hidden, strict=False):
         if start >= end:  # an address may stand in the mark of a list
+            # One sign for each letter that is hidden, so that all positions stay what they were.
             pieces[chr(code)] = text[start:stop]
             parts += [text[end:start], chr(code) * (stop - start)]
             end = stop
@@ -355,6 +361,7 @@ def _inside(text: str, span: Span, behind_mark: bool) -> list[Span]:
     expected = 2 if behind_mark else 1
     for match in _INSIDE.finditer(text, *span):
         name = match["point"] or match["bracket"]
+        # `b` is 2, as `2` is.
         number = int(name) if name.isdecimal() else ord(name) - ord("a") + 1
         # A number that does not follow on is one of the text: "in version 3.".
         if number == expected:
@@ -376,6 +383,7 @@ def _paragraphs(
             return
         if len(group) > 1 and _is_heading(shown[group[0]], shown[group[1]]):
             yield lines[group.pop(0)]
+        # The widest line of the paragraph shows the width at which it was broken.
         width = max((columns(shown[i].rstrip()) for i in group), default=0)
         # One line that goes on in the next shows that a program broke all of them.
         for a, b in pairwise(group):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
+# `4,5`, `-,5`
 _WITH_COMMA = re.compile(r"[+-]?\d*,\d+")
 _OF_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 """A comma before three digits may be one of thousands, `1,234`, unless a zero stands before it."""
@@ -39,6 +40,7 @@ def numbers_of(column: "pd.Series[Any]") -> "pd.Series[float]":
     if not unread.any():
         return numbers
     texts = column[unread].str.strip()
+    # One comma that is surely decimal, as in `4,5`, tells what those in `1,234` are.
     if texts.map(as_number).notna().any():
         with_comma = texts.map(lambda text: _WITH_COMMA.fullmatch(text) is not None).astype(bool)
         texts = texts.mask(with_comma, texts.str.replace(",", "."))

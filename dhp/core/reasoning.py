@@ -42,6 +42,7 @@ _NAMED_CLOSING = re.compile(r".{1,2}\s?/|<[|｜]end[_▁]|.*[:_]end[|｜]", re.I
 _OF_REASONS = re.compile(rf"[^\w]{{0,5}}(?:begin_of_|start_|end_of_|end_)?{_REASONS}\b", re.I)
 # <|start|>assistant<|channel|>final<|message|>
 _CHANNEL = re.compile(r"(?:<\|start\|>assistant)?<\|channel\|>\s*(\w+)[^<]{0,80}<\|message\|>")
+# `<|end|>`, `<|return|>`, or `<|start|>` of the next message
 _CHANNEL_END = re.compile(r"<\|(?:end|return|start)\|>")
 _LOST_CHANNEL = re.compile(r"\A\s*analysis(?=[A-Z\"'])")
 """How the thoughts of gpt-oss begin if a server has dropped the marks around `analysis`: `analysisWe ask`."""
@@ -114,6 +115,7 @@ def _marks() -> _Marks:
     for mark in marks:
         literal += [re.escape(mark["begins"]), re.escape(mark["ends"])]
         around_answers += _answer_marks(mark)
+    # Headings have marks round the answer, too, but these begin or end no block.
     around = list(around_answers)
     for heading in table["headings"]:
         around += _answer_marks(heading)
@@ -178,12 +180,14 @@ def _final_channel(text: str) -> str | None:
         return text
     if channels[-1][1] != "final":  # it was cut off before it answered
         return None
+    # Only the last channel is the answer; it ends with its own mark or with the text.
     return _CHANNEL_END.split(text[channels[-1].end() :])[0]
 
 
 def _below_heading(text: str) -> str | None:
     """What stands below the thoughts that a heading in words opens; the text itself if none does."""
     small = text.lower()
+    # A heading may stand in bold, in a quotation or behind the signs of a heading.
     opening = small.lstrip(" \n*#>_")[:60]
     for begins, ends in _marks().headings:
         if opening.startswith(begins):

@@ -95,6 +95,7 @@ def remember_address(url: str) -> tuple[str, ...]:
 def hidden_words(text: str) -> str:
     """What a server says of itself, with `***` also in place of what looks like a key."""
     text = hidden(text)
+    # The longest first: a shorter one inside it would leave its rest to be read.
     for secret in sorted(_secrets_in(text), key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     return text
@@ -116,6 +117,7 @@ def _is_mixed(word: str) -> bool:
 
 def _is_secret(name: str, value: str) -> bool:
     """Whether the name of a field says that its value is one; `max_tokens` and the like do not."""
+    # `apiKey`, `api-key` and `api.key` are the words `api` and `key`.
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower().replace("-", "_").replace(".", "_").split("_")
     if not _KEY_WORDS.intersection(words) or _NO_SECRETS.intersection(words):
         return False

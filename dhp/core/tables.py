@@ -439,6 +439,7 @@ def read_tables(path: Path, patterns: Sequence[str] = (), *, broken: bool = Fals
     for inside, data in files:
         one = parsed(f"{path}/{inside}", inside.suffix.lower(), io.BytesIO(data), broken=broken)
         where = {FILE: inside.stem, FOLDER: inside.parent.name}
+        # A dictionary in place of a set, as it keeps the order of first occurrence.
         columns.update(dict.fromkeys((*one.columns, *where)))
         for row in one.rows:
             rows.append(replace(row, values={**row.values, **where}))
@@ -588,6 +589,7 @@ def _objects(name: str, text: str) -> list[dict[str, object]]:
     if isinstance(value, list):
         lists = {"": value}
     elif isinstance(value, dict):
+        # What stands beside the lists, such as a version, is passed over if they hold objects.
         lists = {key: entries for key, entries in value.items() if isinstance(entries, list)}
 
     # Lists of objects: each object is a row, which tells its list if there are several.

@@ -74,6 +74,7 @@ class Verdict(str):
     @property
     def rank(self) -> int:
         """Place among the words, lower is better; compare it among words of one subject."""
+        # In the order in which the constants below are declared.
         return list(VERDICTS).index(self)
 
     @property

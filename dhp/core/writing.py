@@ -242,6 +242,7 @@ def write_folder(path: str | Path, contents: Mapping[str, bytes]) -> None:
     folder = output_path(path).resolve()  # the folder itself may be a link
     # First all names are looked at, so that nothing is replaced if one of them is refused.
     for name in contents:
+        # All folders within a name: of `a/b/c` these are `a/b` and `a`; the last one is `.`.
         for above in Path(name).parents[:-1]:
             check_folder(folder / above)
         check_place(folder / name)
@@ -320,9 +321,11 @@ class OutputFolder:
         if self._lock is None:
             absolute = self.path.absolute()
             upwards = [absolute, *absolute.parents]
+            # What does not exist yet is made for the lock, and goes again if nothing is written.
             self._made = [folder for folder in upwards if not folder.exists()]
             self._lock = _locked(inner_folder(self.path) / _LOCK, f"`out` {self.path}")
         for name in self._names:
+            # The folder is taken: what lies there beside the name was left by a command that is gone.
             remove_left(self.place(name))
 
     def claim(self, identity: str = "") -> "OutputFolder":

@@ -73,6 +73,7 @@ def _transfer(url: str, file: IO[bytes], name: str, progress: Progress | None) -
             if reply.headers.get_content_type() in ("text/html", "application/xhtml+xml"):
                 raise InputError(f"{name}: {url} answered with a web page; expected: the file itself")
             length = reply.headers.get("Content-Length")
+            # A server need not say how long its answer is.
             total = int(length) if length and length.isdigit() else None
             return _copy(reply, file, url, name, total, progress)
     except urllib.error.HTTPError as e:
@@ -276,6 +277,7 @@ def _rows(loaded: Dataset) -> Iterator[dict[str, str]]:
             yield row
         for text in texts.get(example.id, []):
             variant = variants[text.variant]
+            # The columns by which `read_pairs` makes the same variants again.
             pair = {"perturbed": text.text or "", "kind": variant.perturber, "level": variant.level}
             if variant.degree:
                 pair["degree"] = variant.degree

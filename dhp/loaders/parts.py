@@ -93,6 +93,7 @@ def _store(address: str) -> tuple[Any, str]:
 
     base = address  # up to the last folder that is named as it is
     while _is_wild(base):
+        # One folder up, until no wild card is left: the file system is that of a plain address.
         base, _, _ = base.rpartition("/")
     try:
         store, path = fs.FileSystem.from_uri(base)
@@ -102,6 +103,7 @@ def _store(address: str) -> tuple[Any, str]:
 
         of_fsspec, path = url_to_fs(base)
         store = fs.PyFileSystem(fs.FSSpecHandler(of_fsspec))
+    # The pattern goes behind the path again: it was no part of what the store was found by.
     return store, path + address[len(base) :]
 
 

@@ -108,6 +108,7 @@ def _released(card: Card, table: Table, suite: Suite, columns: Mapping[str, str]
     variants = {variant.name for variant in suite.variants}
     of_examples = {ours: theirs for ours, theirs in columns.items() if ours not in variants}
     used = {*columns, *columns.values(), FILE, FOLDER, KEY}
+    # Every other column is a field of the example under its own name.
     further = {column: column for column in table.columns if column not in used}
     originals = plain_examples(table, of_examples | further)
     made: list[PerturbedText] = []
@@ -123,6 +124,7 @@ def _released(card: Card, table: Table, suite: Suite, columns: Mapping[str, str]
 def _text(row: Row, column: str, example: Example, variant: str) -> PerturbedText:
     """The text of an example under a variant, or why there is none."""
     value = row.value(column)
+    # Only NaN differs from itself.
     is_nan = value != value
     may_be_absent = value is None or isinstance(value, str) or is_nan
     if may_be_absent and not row.has(column):
