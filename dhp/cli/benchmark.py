@@ -150,12 +150,14 @@ def benchmark(
         "analysis": analysis,
         "preset": preset.preset,
     }
+    # `dhp.run` takes each field of `Choice` as a keyword of its own.
     for field in fields(choice):
         keywords[field.name] = getattr(choice, field.name)
     if dry_run:
         say(*estimates_shown(estimate(**keywords)))
         return
 
+    # After the estimate, which needs no folder.
     folder = run_folder(out, changes.name)
     with output.working() as progress:
         results = run(**keywords, out=folder, progress=progress)

@@ -36,6 +36,7 @@ class Command(click.Command):
         options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
         if common and self.common:
             known = {option.opts[0]: option for option in options}
+            # In the order of `common`, not of the declarations.
             options = [known[name] for name in (*self.common, "--help-all", "--help")]
         sections: dict[str, list[tuple[str, str]]] = {"Options": []}
         for option in options:

@@ -84,6 +84,7 @@ def compare(
     quantities = QUANTITIES if output.json else ("detection",)
     runs: list[Run] = []
     with progress_of(True) as show:
+        # Files are tables of ratings; else each must be a folder of runs.
         if all(Path(each).is_file() for each in run):
             rated = results_of_tables(*map(Path, run))
         else:

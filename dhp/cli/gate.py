@@ -46,6 +46,7 @@ def gate(
     from dhp.runs.gate import check_run
     from dhp.runs.gate_chance import chance_of_failing
 
+    # `allow` is an option that several commands share, so it is no option of `Gate`.
     conditions = replace(conditions, allow=allow)
     if dry_run:
         with progress_shown("rounds") as show:

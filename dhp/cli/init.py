@@ -137,8 +137,10 @@ class _Init:
         for name in _COLUMNS:
             if self.answers[name]:
                 fields[name] = self.answers[name]
+        # One example is enough to see whether every slot can be filled.
         (loaded,) = resolve_datasets([self.answers["dataset"]], task=task, fields=fields, n=1)
         builder = request_builder(protocol(), prompt_files=[answer])
+        # Requests are made one by one as they are asked for: the list makes all, and so finds a bad slot.
         list(builder.requests([original_of(loaded.examples[0], loaded.task)], loaded.task))
 
     def _take_scale_of(self, prompt: Path) -> None:
@@ -196,6 +198,7 @@ def _key(name: str) -> str:
 
 def _answers(command: Callable[..., object]) -> Callable[..., object]:
     """Let a command take the answer to each question as an option."""
+    # click shows the option that was added last first.
     for name, (kind, question, _) in reversed(_QUESTIONS.items()):
         command = click.option(f"--{_key(name)}", metavar=kind, help=f"{question}.")(command)
     return command

@@ -14,6 +14,7 @@ class _SiteUnlessNamed(click.Group):
     """Runs `site` if no command is named, so that runs can follow directly."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        # `--help` is that of the group, which names both commands.
         named = bool(args) and (args[0] in self.commands or args[0] == "--help")
         return super().parse_args(ctx, args if named else ["site", *args])
 

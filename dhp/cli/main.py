@@ -85,6 +85,7 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not args[0].startswith("-"):
+            # Before click looks it up, as our error suggests a command of a near name.
             one_of("command", args[0], self.list_commands(ctx))
         return super().resolve_command(ctx, args)
 

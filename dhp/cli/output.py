@@ -129,6 +129,7 @@ def print_out(made: "Printout", output: OutputOptions) -> None:
         print_parts(made.parts, Console(width=_ENDLESS) if wide else console)
         return
     if isinstance(sys.stdout, io.TextIOWrapper):
+        # Programs read the same bytes on every system.
         sys.stdout.reconfigure(encoding="utf-8", errors="replace", newline="\n")
     print(hidden(text_for_programs(made, output.form)), end="")
 

@@ -62,6 +62,7 @@ class PerturbOutput(Checked):
         for each in (*dataset, choice.data, choice.suite, choice.perturbed):
             if isinstance(each, str | Path):
                 inputs.append(Path(each).resolve())
+        # Writing over what is read would destroy it.
         for name, path in (("--out", self.out), ("--freeze", self.freeze)):
             if path is not None and Path(path).resolve() in inputs:
                 raise InputError(f"{name} {path}: is the input; choose another one")
@@ -115,6 +116,7 @@ def perturb(
     check_filler(settings, (model,), dry_run=dry_run)
     if dry_run:
         context = settings.context()
+        # Nothing is asked: texts like the originals stand for those that a model would make.
         parts = build_texts(dataset or None, choice, seed, settings, context, dry=True)
         say(*estimates_shown(perturbing_estimates(parts, choice, settings, context)))
         return
@@ -253,6 +255,7 @@ def audit_shown(parts: "Sequence[PerturbedDataset]") -> list[Part]:
     for part in parts:
         audits = audited(part)
         forms: list[list[Part]] = []  # from all columns to the fewest
+        # The first form drops no column, the last one all of `_DROPPED_FIRST`.
         for count in range(len(_DROPPED_FIRST) + 1):
             forms.append([_table(part, audits, _DROPPED_FIRST[:count])])
         shown += ["", FirstThatFits(forms)]

@@ -69,6 +69,7 @@ def _print_table(run: str, output: OutputOptions) -> None:
     from dhp.runs.reader import read_run
 
     results = read_run(run).results
+    # Results with doses have curves in place of averages, and a table of their own.
     plain = [each for each in results if not each.curves]
     parts = runs_tables(plain) if plain else []
     for each in results:

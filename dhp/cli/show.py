@@ -176,6 +176,7 @@ def _candidates(asked: ShowRequest, metrics: "Sequence[str | Metric]") -> "tuple
     from dhp.perturb.perturbed_dataset import original_of
 
     perturbed = asked.choice.perturbed
+    # A set of degraded texts brings its examples, so it needs no dataset beside it.
     first = asked.dataset[:1] or (None if perturbed else ("mini/summeval",))
     choice = with_own_task(first, asked.choice, metrics)
     if asked.variant == ORIGINAL and not perturbed:
@@ -186,6 +187,7 @@ def _candidates(asked: ShowRequest, metrics: "Sequence[str | Metric]") -> "tuple
     from dhp.perturb.builder import build_texts
 
     settings = ModelSettings()
+    # Dry, so that no language model is asked for a damaged text.
     part, *_ = build_texts(first, choice, asked.seed, settings, settings.context(), dry=True)
     part = part.judged_by(metrics)
     return part.dataset.task, part.candidates()
@@ -380,6 +382,7 @@ def _find(name: str) -> tuple[str, str]:
         return name, "judges"
     from dhp.content.catalog import DATASETS, damage_names
 
+    # `dhp list` has one row, `mini/NAME`, for all of these.
     known = {f"mini/{dataset}": "datasets" for dataset in DATASETS}
     for kind, rows in KINDS.items():
         if kind == "judges":  # known by their forms

@@ -446,6 +446,7 @@ def override(protocol: Protocol, /, **changes: object) -> Protocol:
     for name, value in settings.items():
         if value != before.get(name):
             different.add(name)
+    # pydantic does not copy private fields when it makes the record anew.
     changed._origin = protocol.origin
     changed._changed = frozenset(different)
     return changed

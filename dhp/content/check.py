@@ -28,6 +28,7 @@ def check() -> Iterator[str]:
         suite = read_suite(name)
         _check_name(f"perturbations/{name}.yaml", "suite", name, suite.suite)
         yield f"suite {name}: {len(suite.variants)} variants"
+        # `dhp list` and `dhp show` print a sentence on each perturber.
         unknown = sorted(set(suite.perturbers) - set(descriptions()))
         if unknown:
             raise InputError(f"perturbations/lists/descriptions.yaml: no sentence on '{unknown[0]}'")

@@ -47,6 +47,7 @@ def read_entries(paths: Sequence[str | Path], progress: Progress | None = None) 
     for path in counted(progress, "reading and checking results", read):
         entries += _read(path, progress)
     if left_out:
+        # Each reason once, in the order of the paths.
         reasons = "; ".join(dict.fromkeys(left_out.values()))
         if not entries:
             raise InputError(reasons)
@@ -176,6 +177,7 @@ def add_results(
     written = []
     for entry in entries:
         result = entry.result
+        # With the kind in it, results on other texts or with other statistics are files of their own.
         name = safe_name(result.model, result.protocol, result.dataset, key=entry.kind)
         path = folder / f"{name}.json"
         if path.exists():

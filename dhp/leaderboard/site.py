@@ -108,6 +108,7 @@ def pages(tables: Sequence[Table], progress: Progress | None = None) -> dict[str
     for table in tables:
         by_dataset.setdefault(table.dataset, []).append(table)
         for row in table.rows:
+            # By the model alone: its protocols share a page.
             by_model.setdefault(row.entry.result.model, []).append((table, row))
     names = judge_names(_entries(tables))
     made = {

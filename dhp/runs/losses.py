@@ -71,6 +71,7 @@ def _tested(new: RunResult, old: RunResult, margin: float) -> tuple[list[str], N
     scores, clusters = judge_scores([new, old], list(levels))
     key = key_digest(new.ratings.digest, old.ratings.digest, "gate")
     rng = np.random.default_rng(int.from_bytes(key))
+    # Only pairs that both runs scored: a loss must not come from other texts.
     mine, theirs = in_common(scores)
     drops = [mine.differences, theirs.differences]
     (both,) = detection_pairs(drops, list(levels.values()), clusters)  # two judges are one pair

@@ -47,6 +47,7 @@ def recorded_results(frame: "pd.DataFrame") -> dict[str, list[RunResult]]:
     by_dataset = {}
     frame = as_ratings(frame, place_of(frame))
     frame = _named(frame, "dataset", Path(place_of(frame)).name)
+    # pandas groups by columns that are there only.
     for name in GROUPING:
         frame = _named(frame, name, UNKNOWN)
 

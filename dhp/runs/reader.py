@@ -97,6 +97,7 @@ class Run:
                 f"{self.name}: without ratings; allowed: results of dhp.run or dhp.analyze, run folders"
             )
         known: dict[tuple[str, str, str], RatingsArray] = {}
+        # Results of this process have their ratings in memory, others in the folder.
         for each in rated or ratings_of_file(path):
             known[each.model, each.protocol, each.dataset] = each
         entries = []

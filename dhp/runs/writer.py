@@ -268,6 +268,7 @@ def _folder_name(identity: Mapping[str, Any]) -> str:
     for judge in identity["models"]:
         models.append(judge["model"])
         prompts.append(protocol_name(judge["protocol"]))
+    # Each once, in their order.
     models, prompts = list(dict.fromkeys(models)), list(dict.fromkeys(prompts))
 
     if len(datasets) == 1:
