@@ -41,6 +41,7 @@ def read_answers(path: Path, *, answered: bool = True) -> list[Answer]:
     output = _column(table, _OUTPUT, "answer") if answered else None
     by_id: dict[str, Answer] = {}
     for number, row in enumerate(table.rows, 1):
+        # Files without ids are held against each other row by row.
         name = row.text("id") if table.has("id") else str(number)
         if name in by_id:
             raise row.fault(f"duplicate id '{name}'")

@@ -37,7 +37,7 @@ Systems = Mapping[str, Sequence[Answer]]
 SCHEMA = "dhp.battle/1"
 
 _RESAMPLES = 300
-"""Of the questions, for the intervals of strengths. Chosen: the model is fitted anew in each."""
+"""Resamples of the questions, for intervals of strengths. Chosen: the model is fitted anew in each."""
 
 
 @dataclass(frozen=True, slots=True)

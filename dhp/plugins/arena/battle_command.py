@@ -141,6 +141,7 @@ def _recorded(file: str, out: str | None) -> Printout:
     from dhp.run import run
 
     orders = order_figures(Path(file))
+    # For a run recorded comparisons are a judge like any other.
     results = run(f"recorded/{file}", out=out)
     written = ["", f"report  {Path(out) / 'report.html'}"] if out else []
     parts = [*results_in_terminal(results), "", order_table(orders), LEGEND, *written]

@@ -138,6 +138,7 @@ def win_chart(contests: Sequence[Contest]) -> "Markup":
         axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
         axes.tick_params(axis="y", length=0, labelcolor=COLOURS["ink"])
         axes.spines["left"].set_visible(False)
+        # Above the bars, where it covers none.
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, frameon=False)
 
     summary = f"Won, tied and lost pairs by contest: {'; '.join(in_words)}."
@@ -268,6 +269,7 @@ _FIGURES: tuple[Column[PairFigures], ...] = (
     replace(_SHARE, heading="win rate", help="ties count half").on(lambda figures: figures.win_rate),
     replace(_SHARE, heading="without ties").on(lambda figures: figures.win_rate_without_ties),
     Column("p", lambda figures: figures.p, lambda p: f"{p:.3g}", "two-sided exact sign-flip test"),
+    # Programs read the share alone, people also its limits and where the flips go.
     Column("flips", lambda figures: figures.bias and figures.bias.share, words=_flips),
 )
 

@@ -102,6 +102,7 @@ class BattleSpec:
                 "--metric"
             )
         prompts = read_battle_prompts(battle_prompts)
+        # Any other judge, such as a mock, reads no prompt.
         if not isinstance(judge, LlmJudge):
             return judge
         return LlmJudge(judge.cached_model, replace(judge.builder, pair_prompts=prompts))

@@ -158,6 +158,7 @@ def evaluated(work: Work) -> tuple[Work, Evaluation, list[Rating], Battle | None
         ratings = in_order(ratings, texts, task)
         kept += ratings
         protocols.append(protocol_name(judge.protocol))
+        # Correctness may have a judge of its own; then the first one stands for the category.
         settings.setdefault(plan.name, {"protocol": judge.protocol, **judge.settings})
         metrics = {}
         for metric in task.metrics:
@@ -182,6 +183,7 @@ def _rated(judge: Judge, texts: Sequence[Candidate], task: Task, category: str) 
     total = len(texts) * len(task.metrics) * judge.samples
     with progress_shown("ratings") as show:
         checked = checked_ratings(judge, texts, task)
+        # Stops if the first answers cannot be read.
         for rating in readable(checked, judge, task, f"category '{category}'"):
             ratings.append(rating)
             # A judge may give more ratings than were counted on.

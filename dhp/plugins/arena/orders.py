@@ -28,7 +28,7 @@ class OrderFigures:
     protocol: str
     kind: str
     n: int
-    """Comparisons, on which all shares rest: without a verdict nothing is preferred."""
+    """Comparisons, on which all shares rest; one without a verdict prefers neither text."""
     unread: int
     """Comparisons without a verdict in some order that was asked."""
     right_first: float | None

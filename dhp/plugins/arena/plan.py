@@ -255,6 +255,7 @@ def _texts(data: object, place: str) -> Mapping[str, str]:
 
 def check_slots(place: str, template: str, slots: tuple[str, ...]) -> None:
     """Raise `InputError` unless a template has all of these slots, `{name}`, and no other."""
+    # A slot: "{question}".
     for name in re.findall(r"\{(\w+)\}", template):
         if name not in slots:
             raise InputError(f"{place}: unknown slot '{{{name}}}'; {suggest(name, slots)}")

@@ -198,7 +198,7 @@ _LOOKS = re.compile(
 _NAME_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 """A word in the name of a call: "issue" and "Refund" in `issueRefund`, "SMS" in `sendSMS`."""
 _LEAST_LETTERS = 4
-"""Of an argument or a word that is looked for. Chosen: shorter ones stand in any answer."""
+"""Fewest letters of an argument or a word that is looked for. Chosen: shorter ones stand in any answer."""
 _STEM = 5
 """Letters by which a word of a name is found in another form: `refund` in "refunded". Chosen."""
 _MOST_OF_ANSWER = 0.5

@@ -201,6 +201,7 @@ def _of_format(system: str, closings: Sequence[str]) -> Iterator[Constraint]:
         yield Constraint(lambda text: not _ITEM.search(text), _as_list)
     # `elif`, as "no bullet points" speaks of bullets, too.
     elif asks(r"\b(?:bullet(?:ed)?|numbered)\b"):
+        # A single item is no list yet.
         yield Constraint(lambda text: len(_ITEM.findall(text)) > 1, _in_one_line)
     if asks(rf"\bplain text\b|{_NO}markdown\b"):
         yield Constraint(lambda text: not _MARKUP.search(text), _in_bold)
@@ -212,6 +213,7 @@ def _of_format(system: str, closings: Sequence[str]) -> Iterator[Constraint]:
 
 def _is_json(text: str) -> bool:
     try:
+        # A bare number or word is JSON, too, but not what a system message asks for.
         return isinstance(json.loads(text), dict | list)
     except ValueError:
         return False

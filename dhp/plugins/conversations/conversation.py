@@ -81,6 +81,7 @@ class Judged:
         """The conversation of an example; raises `NotApplicable` for a plain text."""
         if CONVERSATION not in example.fields:
             raise NotApplicable("the text is no conversation")
+        # `Any` for the type checker: a field may be any text, but our reader writes only parts here.
         part: Any = example.fields.get(PART, "run")
         return cls.split(from_json(example.fields[CONVERSATION]), part)
 
@@ -198,7 +199,7 @@ def from_json(text: str) -> Turns:
 
 
 def split_example(example: Example) -> tuple[list[str], Callable[[Sequence[str]], str]]:
-    """The assistant's texts in the judged part, and what shows it with others in their place."""
+    """The assistant's texts in the judged part, and a function that shows the part with other texts."""
     judged = Judged.of(example)
     spoken = [i for i, turn in enumerate(judged.turns) if turn.role == "assistant" and turn.text]
 

@@ -68,7 +68,7 @@ def _state_and_target(arguments: Mapping[str, str | None]) -> tuple[object, obje
 
 
 def _read(score: Any) -> object:
-    """A score as ours are read: grades as numbers, what is unscored stays so."""
+    """A score in our form: grades become numbers, and what has no grade has no score."""
     if score is None:
         return None
     reason = getattr(score, "reason", None) or score.explanation

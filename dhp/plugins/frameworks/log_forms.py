@@ -54,7 +54,7 @@ class Form:
     error: Callable[[Row], object] = lambda row: row.value("error")
     """The reason why an entry has no scores; None if it is not known."""
     same: tuple[str, ...] = ()
-    """Paths in an entry; where all hold the same, a text was judged again."""
+    """Paths in an entry; entries that hold the same at all of them judge the same text."""
     judged_by: str | None = " --model MODEL"
     """Options of the command that has the texts of such a log judged; None if it holds no texts."""
 

@@ -146,7 +146,7 @@ def log_dataset(
 
 
 def _task_of(entries: Sequence[Mapping[str, str]]) -> str:
-    """The task that texts are of, if nobody says it."""
+    """The task of the texts if the user names none."""
     with_context = all("context" in entry for entry in entries)
     return "rag" if with_context else "instruction"
 
@@ -235,7 +235,7 @@ def _check_named(file: Path, rows: Sequence[Row], fields: Mapping[str, str]) -> 
 
 
 def _entries(file: Path, kind: str, rows: Sequence[Row], paths: Paths) -> Iterator[dict[str, str]]:
-    """The texts of each entry that has input and output; the others are counted."""
+    """The texts of each entry that has input and output; a warning counts the others."""
     lacking: Counter[str] = Counter()
     seen: set[str] = set()
     for number, row in enumerate(rows, 1):

@@ -91,7 +91,7 @@ def _sides(each: RunResult) -> dict[str, tuple[Floats, Floats]]:
 
 
 def _pooled(parts: list[tuple[Floats, Floats]], passes: float) -> ErrorRates | None:
-    """Over datasets side by side."""
+    """The error rates over all these datasets together."""
     good = _side_by_side([good for good, _ in parts])
     bad = _side_by_side([bad for _, bad in parts])
     return error_rates(good, bad, passes)
@@ -123,7 +123,7 @@ def flip_rates(run: Run, passes: float) -> dict[str, dict[str, FlipRate]]:
 
 
 def _rate(rows: "pd.DataFrame", passes: float) -> FlipRate | None:
-    """From the ratings of one judge by one metric."""
+    """The flip rate in the ratings of one judge by one metric; None without a score."""
     scored = rows.dropna(subset=["score"])
     # The samples of a text are numbered as they come, without those that failed.
     text = scored.groupby(["dataset", "example", "variant"], sort=False)

@@ -73,6 +73,7 @@ def correlations(
     by_level = []
     for level in levels:
         for coefficient in coefficients:
+            # The first row of weights has each source once, and gives the value itself.
             (value, *draws), n, left_out = _AT[level](x, y, coefficient, weights)
             number = None if np.isnan(value) else float(value)
             ci = None if number is None else percentiles(draws)
@@ -181,6 +182,7 @@ def _pooled(x: Floats, y: Floats, coefficient: Coefficient, weights: Floats) -> 
     # Scores repeat: what counts is how often each pair of them occurs in each source.
     points, which = np.unique(np.column_stack([a, b]), axis=0, return_inverse=True)
     of_source = np.zeros((len(x), len(points)))
+    # `ravel`: numpy 2.0 gives the inverse along an axis a second dimension.
     np.add.at(of_source, (source, which.ravel()), 1)
     if coefficient == "spearman":  # ranks change with each resample
         return _weighted_spearman(points[:, 0], points[:, 1], weights @ of_source), n, 0

@@ -78,7 +78,7 @@ class LabelAgreement:
     agreement: Share
     """Share of texts of which judge and people say the same."""
     always_same: float
-    """That share for a judge that always says what people say more often."""
+    """The same share for a judge that says of every text what people say of most."""
     kappa: float | None
     """Cohen's kappa in [-1, 1]: 0 for a judge that always says the same; None if people
     always say the same, too."""
@@ -200,6 +200,7 @@ def _read(table: "str | Path | pd.DataFrame", role: str, *, labels: bool = True)
             f"{name}: row {row + 1}: {column} '{frame[column].iloc[row]}'; "
             f"allowed: pass, fail, true, false, 1, 0 or nothing{scores}"
         )
+    # An empty cell is no word of the list, and becomes NaN.
     return frame.assign(score=texts.map(WORDS))
 
 
@@ -276,7 +277,7 @@ def _agreement(name: str, metric: str, truth: Scores, scores: Scores, passes: fl
 
 
 def _flips(scores: Scores, passes: float) -> FlipRate | None:
-    """Over all texts that the judge saw."""
+    """The flip rate over all texts that the judge saw."""
     samples, sources, systems = scores.samples.shape
     of_texts = scores.samples.reshape(samples, sources * systems).T
     return flip_rate(of_texts, passes, np.repeat(np.arange(sources), systems))

@@ -41,7 +41,7 @@ class Scores:
     """Shape (samples or raters, sources, systems); NaN without a score."""
 
     def at(self, sources: Sequence[str], systems: Sequence[str]) -> Floats:
-        """The samples of these, shape (samples, sources, systems); NaN for items without a score."""
+        """The samples in the order of these names, shape (samples, sources, systems); NaN without a score."""
         row_of = {name: i for i, name in enumerate(self.sources)}
         column_of = {name: j for j, name in enumerate(self.systems)}
         # What it has not is at -1: a row and a column of NaN behind the last ones.
@@ -53,7 +53,7 @@ class Scores:
 
 
 def mean_over(samples: Floats) -> Floats:
-    """Means over the first axis, which leave out NaN; NaN if all are."""
+    """Means over the first axis, without the NaN in it; NaN if it holds nothing else."""
     defined = ~np.isnan(samples)
     count = defined.sum(axis=0)
     total = np.where(defined, samples, 0.0).sum(axis=0)

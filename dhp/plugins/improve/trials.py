@@ -106,7 +106,7 @@ class Asked:
         return replace(self.dataset.only(ids), pairs=pairs)
 
     def identity(self) -> str:
-        """What the folder is known by: what was made of another judge or texts may not stand beside it."""
+        """Hash of the judge and the texts; a folder that was made for others is refused."""
         original, data = self.original, self.dataset
         asked: list[Any] = [self.model, self.seed, original.protocol.settings("protocol", "description")]
         for file in original.files:

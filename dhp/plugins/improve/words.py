@@ -26,6 +26,7 @@ def heading(trials: Trials) -> str:
 
 def planned(estimates: Sequence[Estimate]) -> list[Part]:
     """What each change takes at most, a row each, what that rests on, and all of it together."""
+    # All are of one model and one set of texts, so the first speaks for them.
     first = estimates[0]
     rows = [(each.protocol, [each.bill]) for each in estimates]
     table = bills_table(f"{first.model} on {first.dataset}", rows)

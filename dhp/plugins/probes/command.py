@@ -101,6 +101,7 @@ def probe(
     if out is None:
         results = probed(spec)
     else:
+        # Taken before the first rating is paid for.
         with OutputFolder(out, "probe", FILES).claim() as folder:
             results = probed(spec)
             write_probes(results, folder)

@@ -199,6 +199,7 @@ def _signed(value: float | None) -> str:
 
 def sentence(model: str, lines: Sequence[Line]) -> str:
     """How many probes speak against a judge, of the probes that any text allows, and which."""
+    # A probe that no text allows speaks neither for a judge nor against it.
     asked = [one for one in lines if one.n != "0"]
     against = [f"{one.what} ({one.state})" for one in asked if one.speaks_against]
     if not against:

@@ -68,7 +68,7 @@ class Probed:
 
 
 def probed(spec: ProbeSpec) -> Probed:
-    """Probe judges: degrade nothing but what calibration and stability count, rate, compute figures.
+    """Probe judges: make the texts of the probes, have them rated, and compute the figures.
 
     Raises what `dhp.run` raises.
     """
@@ -193,6 +193,7 @@ def _rated(
 def _shown(judge: Judge, dataset: str, total: int, progress: Progress | None) -> Callable[[int], None]:
     """Shows how many ratings are done, and what they have cost so far."""
     model = judge.cached_model
+    # A copy, as the usage itself is counted up.
     before = replace(model.session_usage) if model else Usage()
 
     def show(done: int) -> None:

@@ -190,6 +190,7 @@ _ROUNDING = 1e-9
 
 def _steps(first: Floats, other: Floats, spans: Floats) -> Floats:
     """By how much of the scale scores rose; exactly 0 if nothing but floating point changed."""
+    # Metrics are the last axis of all scores, so each is divided by the length of its scale.
     step = (other - first) / spans
     return np.where(np.abs(step) <= _ROUNDING, 0.0, step)
 

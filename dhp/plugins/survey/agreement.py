@@ -9,7 +9,7 @@ from dhp.core.specs import Agreement
 _COVERAGE = 0.95
 """Coverage of the interval."""
 _FEWEST_FOR_INTERVAL = 3
-"""Experts: without one of two there is nobody to agree with."""
+"""Experts: if one of two is left out, the other has nobody to agree with."""
 _ROUNDING = 1e-9
 """Standard error of kappa that is owed to floating point."""
 

@@ -116,6 +116,7 @@ def _bundled_survey(task: str) -> Survey:
     made: dict[str, PerturbedDataset] = {}
     issues = []
     for perturber, dataset in task_perturbers(task).items():
+        # Each set is degraded once, for all its perturbers.
         if dataset not in made:
             made[dataset] = perturb_datasets(f"mini/{dataset}", controls=False)[0]
         issue = _issue(made[dataset], perturber)
