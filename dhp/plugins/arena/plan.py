@@ -82,6 +82,7 @@ def read_plan(
         metrics = {}
         for name, category in content.categories.items():
             metrics[name] = tuple(category.metrics)
+        # The bundled categories have no file, and no classical metrics.
         read = _Config("", language, metrics, dict.fromkeys(metrics, ()))
     else:
         read = _read_config(config)

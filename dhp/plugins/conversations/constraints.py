@@ -195,18 +195,23 @@ def _of_format(system: str, closings: Sequence[str]) -> Iterator[Constraint]:
     def asks(pattern: str) -> bool:
         return re.search(pattern, system, re.I) is not None
 
+    # "Reply in JSON."
     if closings and asks(r"\bJSON\b"):
         yield Constraint(_is_json, lambda text: f"{text}\n\n{_from_any(closings, text)[0]}")
+    # "No lists", "avoid bullet points".
     if asks(rf"{_NO}(?:lists?|bullets?|bullet points?)\b"):
         yield Constraint(lambda text: not _ITEM.search(text), _as_list)
     # `elif`, as "no bullet points" speaks of bullets, too.
     elif asks(r"\b(?:bullet(?:ed)?|numbered)\b"):
         # A single item is no list yet.
         yield Constraint(lambda text: len(_ITEM.findall(text)) > 1, _in_one_line)
+    # "In plain text", "do not use Markdown".
     if asks(rf"\bplain text\b|{_NO}markdown\b"):
         yield Constraint(lambda text: not _MARKUP.search(text), _in_bold)
+    # "Without emojis".
     if asks(rf"{_NO}emojis?\b"):
         yield Constraint(lambda text: not _EMOJI.search(text), lambda text: f"{text} \U0001f642")
+    # "Never use exclamation marks".
     if asks(rf"{_NO}exclamation (?:marks?|points?)\b"):
         yield Constraint(_ends_without_exclamation, lambda text: f"{text.rstrip().removesuffix('.')}!")
 

@@ -70,6 +70,7 @@ def conversations(asked: Request) -> Dataset | None:
 
     task = asked.task if isinstance(asked.task, Task) else read_task(asked.task or TASK)
     suite = own_suite(read_task(TASK), with_llm=False)
+    # The examples twice: those to be judged, and those that foreign answers are drawn from.
     dataset = Dataset(asked.name, tuple(examples), task, suite, tuple(examples), split=split_example)
     return dataset.in_languages(None, asked.language or task.output_language)
 

@@ -58,6 +58,7 @@ def _begins_so(path: Path, suffix: str) -> bool:
     with opened(path) as file:
         line = file.readline(_LONGEST_LINE)
     if suffix != ".jsonl":
+        # The head of a table: "id,messages,language".
         return re.search(rb"\bmessages\b", line) is not None
     names = (*_KEYS, INPUT)
     # Searched, not parsed: a line that is cut at the limit is no JSON.

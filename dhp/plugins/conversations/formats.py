@@ -162,6 +162,7 @@ def of_spans(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Found]:
             messages.append({"role": "system", "parts": instructions})
         messages += _listed(row, values, INPUT)
         messages += _listed(row, values, _OUTPUT)
+        # A span that names no conversation belongs to its trace; without one it stands alone.
         trace = row.value("traceId") or row.value("trace_id")
         name = str(values.get("gen_ai.conversation.id") or trace or row.place)
         # Each call of a model sends what was said before, so the longest one holds the whole.

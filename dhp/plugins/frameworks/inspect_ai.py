@@ -54,6 +54,7 @@ def _state_and_target(arguments: Mapping[str, str | None]) -> tuple[object, obje
     model, solver = import_module("inspect_ai.model"), import_module("inspect_ai.solver")
     asked, answer = arguments["input"] or "", arguments["output"] or ""
     target = import_module("inspect_ai.scorer").Target(arguments["target"] or "")
+    # A finished state, as a scorer gets it once a model has answered.
     state = solver.TaskState(
         model="dhp/text",
         sample_id=1,

@@ -44,8 +44,10 @@ class _Texts(dict[str, object]):
 
     def _is_usual(self, key: object) -> bool:
         """Whether a key is another usual name of the main text, as `answer` is of an output."""
+        # Without the text itself its other names stand for nothing.
         if not super().__contains__(self._main):
             return False
+        # A name that may also mean a text of another parameter is not answered.
         usual = USUAL.get(str(key), ())
         return bool(usual) and set(usual) <= set(_FIELDS[self._parameter])
 
@@ -138,6 +140,7 @@ def _adapter(call: Callable[[dict[str, Any]], Any], further: list[str], *, is_as
         shape="langsmith evaluator",
         name="score",
         fields=fields,
+        # The user has to say which text stands behind a name that is not a usual one.
         required=frozenset(name for name in further if name not in USUAL),
         optional=frozenset(("inputs", "reference_outputs")),
         takes_further=True,

@@ -141,6 +141,7 @@ def log_dataset(
     known = task if isinstance(task, Task) else read_task(task or _task_of(entries))
     examples = tuple(_example(entry, known) for entry in entries)
     suite = read_suite(GENERAL_SUITE)
+    # The examples twice: those to be judged, and those that foreign sentences are drawn from.
     dataset = Dataset(file.name, examples, known, suite, examples, notes=(PRODUCTION,))
     return dataset.in_languages(None, language)
 

@@ -44,6 +44,7 @@ def _simple(scorer: Any) -> Adapter:
         shape="ragas metric",
         name=scorer.name,
         fields={name: _OF_RAGAS.get(name, (name,)) for name in names},
+        # The user has to say which text stands behind a name that is not a usual one.
         required=frozenset(names) - set(_OF_RAGAS) - optional,
         optional=optional,
         call=call,

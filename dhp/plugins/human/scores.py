@@ -85,6 +85,7 @@ def read_scores(source: "str | Path | pd.DataFrame", role: str = "ratings") -> "
     lacking = {name: value for name, value in _ALONE.items() if name not in frame}
     frame = frame.assign(**lacking)
     ours = ("source", *_ALONE, "score", *OPTIONAL)
+    # Any further column would tell duplicate rows apart below.
     frame = frame[[column for column in ours if column in frame]]
     empty = frame["score"].map(is_blank).astype(bool)
     score = numbers_of(frame["score"].mask(empty))

@@ -46,6 +46,8 @@ def swap_test(
     sums = _coins(resamples, n, seed) @ np.column_stack([h * half, half, middle * half])
     along, shift, mixed = sums.T / n
     mean, observed = float((h * middle).mean()), float((h * (one - other)).mean())
+    # Both are standardised, so the means of middle² and half² add up to 1: the roots are the deviations of
+    # the swapped scores, whose means are shift and -shift.
     drawn = (mean + along) / np.sqrt(1 + 2 * mixed - shift**2)
     drawn -= (mean - along) / np.sqrt(1 - 2 * mixed - shift**2)
     rounding = 1e-9  # a swap that changes nothing counts, however it was summed

@@ -102,6 +102,7 @@ class Asked:
 
     def part(self, ids: Sequence[str]) -> Dataset:
         """The data with the examples of these ids alone."""
+        # `only` chooses examples alone: degraded texts that came with the other ones must go, too.
         pairs = tuple(pair for pair in self.dataset.pairs if pair.example in ids)
         return replace(self.dataset.only(ids), pairs=pairs)
 

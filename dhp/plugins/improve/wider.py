@@ -55,6 +55,7 @@ def wider_text(text: str, scale: Scale, highest: int) -> str:
     the old scale would stay in places.
     """
     low, high = f"{scale.min:g}", f"{scale.max:g}"
+    # "1 to 5" (up), "5 to 1" (down), "out of 5" or "/5" (of).
     stated = re.compile(
         rf"(?:{_BEFORE}(?P<up>{low}{_BETWEEN}){high}|{_BEFORE}{high}(?P<down>{_BETWEEN}{low})"
         rf"|(?P<of>(?:\bout of|/)\s*){high}){_AFTER}"

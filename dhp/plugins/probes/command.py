@@ -76,6 +76,7 @@ def probe(
     from dhp.plugins.probes.output import FILES, probe_parts, write_probes
     from dhp.plugins.probes.probing import ProbeSpec, estimates, probed
 
+    # The options of a command make a record of it; without --perturb-model there is none.
     perturb_model = None
     if isinstance(choice.perturb_model, PerturbModel):
         perturb_model = choice.perturb_model.model

@@ -137,6 +137,7 @@ def _texts(
     model = open_perturb_model(perturb_model, spec.settings, context) if perturb_model else None
     perturbers = (layout, item_order) if "invariance" in names else ()
     registry = find_perturbers(perturbers, [suite])
+    # No controls or attacks beside the suite, and no doses but those that it names.
     build = Builder(perturbers, registry, spec.seed, model, {}, None, dry, progress)
     build.check(datasets, None)
     parts = [without_lower_doses(part).judged_by(spec.metrics) for part in build.all(datasets)]
