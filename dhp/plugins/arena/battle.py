@@ -140,6 +140,7 @@ def run_battle(
     """
     verdicts = _compared(judge, make_pairs(systems), task, metrics, progress)
     if judge.cached_model:
+        # While answers are still to come there is nothing to count.
         judge.cached_model.context.stop_if_waiting()
 
     by_pair = verdicts_by_pair(verdicts)

@@ -54,6 +54,7 @@ class EvaluationContent(Spec):
                 )
         slots = {"second_turn": ["said", "reference"], "auto_steps": ["metric", "definition"]}
         for place, needed in slots.items():
+            # `category` may stand there, the others must.
             fault = slots_fault(getattr(self, place), [*needed, "category"], needed)
             if fault:
                 raise ValueError(f"{place}: {fault}")

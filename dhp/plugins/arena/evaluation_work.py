@@ -191,6 +191,7 @@ class Work:
 
     def is_judged(self, plan: CategoryPlan) -> bool:
         """Whether a category has answers, and metrics of the judge."""
+        # "none" is the metric of a category that has only classical ones.
         return plan.task.metric_names != ("none",) and bool(self.texts(plan.name))
 
     def judges(self, *, dry: bool = False) -> Iterator[tuple[CategoryPlan, Judge]]:

@@ -94,6 +94,7 @@ class Judged:
                 start += 1
             return cls(turns[:start], turns[start:], part)
 
+        # There is one: the readers refuse conversations in which the assistant is silent.
         last = len(turns) - 1  # the last turn in which the assistant says something
         while turns[last].role != "assistant" or not turns[last].text:
             last -= 1

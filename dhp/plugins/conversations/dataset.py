@@ -118,4 +118,5 @@ def _example(conversation: Found, part: Part, asked: Request, taken: Collection[
     output = conversation.row.encodable("messages", judged.output)
     # Without an id it is known by its texts.
     identity = conversation.id or free_name(id_of_texts(source, output, fields), taken)
+    # A conversation is a cluster of its own, unless the file names one.
     return Example(identity, source, output, {"cluster": identity, **fields})

@@ -181,7 +181,7 @@ def _given(arguments: Arguments, further: list[str]) -> dict[str, Any]:
 
 
 def _read(returned: object) -> object:
-    """Several scores as a list."""
+    """The list of several scores that an evaluator returns in `results`; else what it returns."""
     if isinstance(returned, Mapping) and isinstance(returned.get("results"), list):
         return returned["results"]
     return returned

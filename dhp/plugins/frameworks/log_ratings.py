@@ -279,6 +279,7 @@ def _table(
                 left_out.setdefault("without a score", []).append(row.place)
         for score in scores:
             ratings.append({**names, "metric": score.metric, **_rated(score), "model": score.model})
+    # Refuses a log of which too many entries are left out.
     leave_out(str(path), left_out, len(scored), strict=False)
 
     columns = [*_NAMES, "metric", "score", "status", "raw", "model"]

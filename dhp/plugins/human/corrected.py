@@ -366,6 +366,7 @@ def corrected_printout(
         for share in shares:
             rate = rates.get(share.judge, {}).get(share.metric)
             if rate:
+                # Once for each judge and metric: shares have a row for each system.
                 flips[share.judge, share.metric] = rate
 
     parts: list[Part] = [*_mean_parts(means)] if means else []

@@ -271,6 +271,7 @@ def _agreement(name: str, metric: str, truth: Scores, scores: Scores, passes: fl
         kappa_ci=ci,
         true_positive_rate=_share_among(people == 1, judge == 1, clusters),
         true_negative_rate=_share_among(people == 0, judge == 0, clusters),
+        # Labels are 1 and 0: any mark between them tells them apart.
         flips=_flips(scores, 0.5 if passes is None else passes),
         n_to_decide=needed,
     )
@@ -279,6 +280,7 @@ def _agreement(name: str, metric: str, truth: Scores, scores: Scores, passes: fl
 def _flips(scores: Scores, passes: float) -> FlipRate | None:
     """The flip rate over all texts that the judge saw."""
     samples, sources, systems = scores.samples.shape
+    # Shape (texts, samples), a text for each system of a source; those of a source are one cluster.
     of_texts = scores.samples.reshape(samples, sources * systems).T
     return flip_rate(of_texts, passes, np.repeat(np.arange(sources), systems))
 

@@ -45,6 +45,7 @@ def read_tables(
         one_of("field", name, ("id", "judge", *_OURS), "--field")
 
     judged = pd.concat([read_frame(file) for file in files], ignore_index=True)
+    # Several files of judges are one table, known by the first.
     tables = {files[0]: judged}
     if human is not None:
         is_published = human.partition("=")[0] in RATED_SETS
@@ -133,6 +134,7 @@ def _scored(table: "pd.DataFrame", columns: Mapping[str, Sequence[str]], ours: s
 
 def _labelled(people: "pd.DataFrame") -> "pd.DataFrame":
     """The table with a column `label` in place of `score` if people only say pass or fail."""
+    # A column of labels comes before one of scores.
     if "score" not in people or "label" in people:
         return people.drop(columns="score", errors="ignore") if "label" in people else people
     words = label_words(people["score"])

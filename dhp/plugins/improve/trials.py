@@ -354,6 +354,7 @@ def _estimates(asked: Asked) -> list[Estimate]:
     def taken(name: str, prompt: JudgePrompt, ids: Sequence[str], label: str) -> list[Estimate]:
         keywords = asked.keywords(name, prompt)
         pending = estimate(asked.model, asked.part(ids), progress=False, **keywords)
+        # The table of estimates names a row by its protocol.
         return [replace(each, protocol=label) for each in pending]
 
     # The prompt as it is on all texts, each change on the half that chooses, the dearest one on the other.

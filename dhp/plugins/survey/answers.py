@@ -119,6 +119,7 @@ def _check_same_survey(sheet: Answers, first: Answers) -> None:
             )
     in_one_alone = set(sheet.answers) ^ set(first.answers)
     if in_one_alone:
+        # The first by name: a set has no order, and the message should always be the same.
         odd = min(in_one_alone)
         raise InputError(
             f"{sheet.origin}: answers: '{odd}' is answered in only one of this file and {first.origin}"
@@ -140,6 +141,7 @@ def _votes(sheets: Sequence[Answers]) -> dict[str, dict[str, int]]:
     votes = {}
     for issue in sheets[0].answers:
         chosen = Counter(sheet.answers[issue] for sheet in sheets)
+        # Without None, which stands for questions left open.
         by_metric = {metric: chosen[metric] for metric in sheets[0].metrics}
         if not any(by_metric.values()):  # its weights would be shares of no vote
             raise InputError(f"answers: nobody voted on '{issue}'; must have at least one vote on each")
