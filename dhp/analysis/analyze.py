@@ -152,6 +152,7 @@ def of_comparisons(result: Result) -> Result:
     With a warning if many verdicts follow the order.
     """
     warnings = result.warnings
+    # Each scored comparison has one rule, so that their sum is the number of verdicts.
     flips, verdicts = result.rules.get(FLIP, 0), sum(result.rules.values())
     if flips > _MANY_FLIPS * verdicts:
         share = flips / verdicts

@@ -163,6 +163,7 @@ def asking_of(
     if usable.sum() < FEWEST:
         return None
     clusters = None if ratings.clusters is None else ratings.clusters[usable]
+    # Counted again, as clusters may have gone with the examples that cannot be used.
     if clusters is not None and len(np.unique(clusters)) < _FEWEST_CLUSTERS:
         return None
     curves = []
@@ -196,6 +197,7 @@ def _distance(
         source, likely = _likelihoods(ratings, metric, mark, scales)
         if likely is not None and source == "column":
             return np.asarray(np.abs(likely[rows] - 0.5))
+    # Without a known scale a metric counts in its own points.
     widths = np.ones(len(ratings.metrics))
     for m, metric in enumerate(ratings.metrics):
         if metric in scales:
@@ -203,6 +205,7 @@ def _distance(
     lines = _middles(scores, _mark_of_each(ratings, marks))
     above = (scores - lines) / widths
     known = ~np.isnan(above).all(axis=2)
+    # Infinity is never the lowest: a metric without a mark or a score is passed over.
     lowest = np.min(np.where(np.isnan(above), np.inf, above), axis=2)
     return np.asarray(np.abs(np.where(known, lowest, np.nan)))
 
@@ -248,6 +251,7 @@ def _likelihoods(
     if samples is None or samples.shape[1] < 2:
         return "", None
     outcomes = passes(samples[..., None], [mark])
+    # Samples of a text may be fewer than of another: the row ends with NaN.
     read = ~np.isnan(samples)
     of_text = np.where(read, outcomes, 0.0).sum(axis=1) / read.sum(axis=1)
     means = ratings.means[:, m]

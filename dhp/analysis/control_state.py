@@ -48,6 +48,7 @@ def control_state(
     seen = movement.seen
     value, low, high = seen.metric_value[0], seen.metric_low[0], seen.metric_high[0]
     reach = 0.5 - low if attack else np.maximum(0.5 - low, high - 0.5)
+    # A metric without an interval reaches nowhere, so that another one is the furthest.
     reach = np.nan_to_num(reach, nan=-np.inf)
     furthest = int(reach.argmax())
     if not scores_move or seen.pairs.max() < CONTROL_PAIRS or np.isinf(reach[furthest]):
@@ -57,18 +58,21 @@ def control_state(
     # No p-value may contradict the figure beside it: both must point one way.
     moves = (movement.log_p <= math.log(_ALPHA)) & (movement.fell == (value > 0.5)) & (value != 0.5)
     if attack:
+        # Below .5 detection says that scores rose, and only that matters of an attack.
         moves &= value < 0.5
     # NaN by a metric whose scores no damage lowers: beside none, every movement is large.
     proven = math.log(_ALPHA)
     large = np.where(np.isnan(movement.log_p_large), moves, movement.log_p_large <= proven)
     upwards = RAISED if attack else PREFERS_EDITS
     for moved, state in ((moves & movement.fell, FALSE_ALARM), (moves, upwards)):
+        # Shares are at least 0: -1 leaves the other metrics out of the maximum.
         share = np.where(moved & large, movement.share, -1.0)
         if share.max() >= LITTLE:
             return state, int(share.argmax())
     if moves.any():
         share = np.where(moves, movement.share, -1.0)
         return (MOVES_A_LITTLE if share.max() < LITTLE else NOT_DECIDED), int(share.argmax())
+    # A metric without a pair can show nothing, and does not stand in the way.
     counted = seen.pairs[0] > 0
     small = not attack and bool((movement.log_p_small[counted] <= proven).all())
     return (STILL if small else NOT_DECIDED), furthest

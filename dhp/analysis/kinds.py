@@ -335,6 +335,7 @@ def failure_warnings(ratings: RatingsArray, rows: Sequence[VariantResult]) -> li
             of_originals, of_copies = failed.mean(axis=1)
             failures.append((row.variant, of_originals, of_copies))
             log_p.append(math.log(float(failure_p(*failed))))
+    # How far the shares lie apart, and the kind with both in words.
     uneven: list[tuple[float, str]] = []
     for failure, adjusted in zip(failures, holm(np.array(log_p)).tolist(), strict=True):
         name, of_originals, of_copies = failure

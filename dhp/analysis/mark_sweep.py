@@ -72,6 +72,7 @@ def mark_sweep(
         no_score = (float(at_best[1:].mean()), float(at_best[0]))
     first = by_name.get(ratings.metrics[0])
     if scale is not None and first is not None and first.lower_is_better:
+        # Stored scores were turned round; here marks go back to the numbers that users write.
         marks = [scale.min + scale.max - mark for mark in marks]
         best_mark = marks[best]
         marks.reverse()

@@ -49,6 +49,7 @@ def resolved_marks(
 def marks_in_words(pass_mark: PassMark, marks: Mapping[str, float], known: "Sequence[Metric]") -> str:
     """The marks as users write them: `7`, `pass`, `coherence 4, fluency 3`; empty without any."""
     if pass_mark is None:
+        # The better one of two labels, whose mark nobody had to ask for.
         labels = {metric.labels[-1] for metric in known if metric.name in marks}
         return " or ".join(sorted(labels))
     if isinstance(pass_mark, Mapping):

@@ -168,6 +168,7 @@ def _merged_shares(placed: Sequence[_Placed], texts: int, examples: int) -> dict
     for metric in _in_order(each.part.shares for each in placed):
         having = [each for each in placed if metric in each.part.shares]
         points = {each.part.shares[metric].shape[2] for each in having}
+        # Probabilities of other points of the scale cannot stand in one array.
         if len(points) > 1:
             continue
         whole = np.full((texts, examples, points.pop()), np.nan)

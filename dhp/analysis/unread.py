@@ -26,6 +26,7 @@ REMEDIES = {
 def causes(table: "pd.DataFrame") -> dict[str, int]:
     """Cause -> number of answers without a score, the commonest first, of a table of ratings."""
     unread = table[table["status"].isin(UNREAD)]
+    # Of a table that lacks the column, one None for each row.
     nothing = [None] * len(unread)
     rules, answers = unread.get("rule", nothing), unread.get("raw", nothing)
     recorded = "raw" in table

@@ -31,6 +31,7 @@ def of_ratings(path: Path) -> str:
             digests.append(digest.hexdigest())
     if len(digests) == 1:
         return digests[0]
+    # Of a folder: the checksum of those of its parts, in the order of their names.
     return hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
 
@@ -50,5 +51,6 @@ def holds(result: Mapping[str, Any]) -> bool:
 
 
 def _of_figures(figures: Mapping[str, Any], ratings: str) -> str:
+    # Sorted keys and no indentation, so that the layout of the file does not count.
     text = json.dumps([figures, ratings], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()

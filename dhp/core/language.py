@@ -48,6 +48,7 @@ NAMES: Mapping[str, tuple[str, str]] = {
 """Code of ISO 639 -> the name in English and in Chinese, the languages in which judges are asked."""
 _CODES = {name.lower(): code for code, (name, _) in NAMES.items()}
 _TAG = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9]+)*", re.I)  # de, pt_BR, zh-Hant-TW
+# A letter of any script.
 _LETTER = re.compile(r"[^\W\d_]")
 _KANA = "\u3041-\u3096\u30a1-\u30fa\u31f0-\u31ff\uff66-\uff9d"
 HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -93,6 +94,7 @@ def text_language(text: str, declared: str | None = None) -> str | None:
     known = declared_language(declared)
     if known is not None:
         return known
+    # Latin letters alone, in which many languages are written.
     if text.isascii():
         return None
     letters = len(_LETTER.findall(text))
@@ -100,6 +102,7 @@ def text_language(text: str, declared: str | None = None) -> str | None:
         of_script = script.findall(text)
         # A block of a script holds marks, too; only its letters may outnumber those of other scripts.
         letters_of_script = [character for character in of_script if character.isalpha()]
+        # Half of the letters or fewer: a name or a quotation in a text of another script.
         if 2 * len(letters_of_script) <= letters:
             continue
         if language != "cjk":

@@ -22,6 +22,7 @@ def numbered_steps(text: str) -> list[str]:
     margin, inside = "", False
     for line in (without_reasoning(text) or "").splitlines():
         item = _ITEM.fullmatch(line.rstrip())
+        # A number further in than the list is part of a step.
         if item and (not steps or len(item[1]) <= len(margin)):
             margin, inside = item[1], True
             steps.append(item[2])

@@ -78,6 +78,7 @@ def _inner_fields(record: Any) -> dict[str, tuple[str, ...]]:
     inner: dict[str, tuple[str, ...]] = {}
     # A record of settings is known by its default: `settings: ModelSettings = ModelSettings()`.
     for part in parts:
+        # A factory that is a class is called; without a factory there stands a mark, which is no class.
         default = part.default_factory() if isinstance(part.default_factory, type) else part.default
         if not is_dataclass(default) or isinstance(default, type):
             continue

@@ -60,6 +60,7 @@ class RatingsForm(Checked):
         it.
         """
         fields = self.fields or {}
+        # `fields` has ours first, as users type it; columns are renamed from theirs.
         new_names = {theirs: ours for ours, theirs in fields.items()}
         replaced = []
         for theirs, ours in new_names.items():
@@ -148,6 +149,7 @@ def _apart(frame: "pd.DataFrame") -> "pd.DataFrame":
     import pandas as pd
 
     made = frame.reset_index(drop=True)
+    # Rows are numbered from 1, so that each pair is an example of its own.
     if "example" not in made:
         made = made.assign(example=made.index + 1)
     if "variant" not in made:

@@ -66,6 +66,7 @@ class Plugin:
 @cache
 def plugins() -> tuple[Plugin, ...]:
     """All plug-ins by name: the folders of `dhp/plugins`, then those that other packages register."""
+    # Sorted, as file systems list a folder in orders of their own.
     folders = sorted(Path(__file__).parent.parent.joinpath("plugins").glob("*/__init__.py"))
     records = []
     for path in folders:
@@ -86,6 +87,7 @@ def _may_register(place: str) -> bool:
     folder = Path(place)
     try:
         if not folder.is_dir():
+            # A file on the path of modules is an archive: it may hold one, and is not looked into here.
             return folder.exists()
         packages = list(os.scandir(folder))
     except OSError:  # not ours to read: `importlib.metadata` passes over it as well

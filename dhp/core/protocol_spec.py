@@ -119,6 +119,7 @@ class Protocol(Spec):
     def settings(self, *but: str) -> dict[str, object]:
         """The settings of its kind, pointwise or pairwise, as JSON; without those called `but`."""
         of_other_kind = _POINTWISE_SETTINGS if self.pairwise else _PAIRWISE_SETTINGS
+        # Settings of the other kind are always at their defaults, and would only be read as if they counted.
         left_out = {*but, *of_other_kind}
         if not FORMS[self.answer].data:
             left_out.add("levels")
@@ -335,6 +336,7 @@ class Wording(Spec):
         # Parts of the protocol's own take the place of these texts; other parts and texts have the same name.
         replaced = {"task": ("task", "task_without_source"), "answer": ("answers",)}
         for part in protocol.parts:
+            # A part that is not in the table has the name of the one text that it replaces.
             unused.update(replaced.get(part, (part,)))
         return unused
 

@@ -36,6 +36,7 @@ def drawn(items: Iterable[T], rng: random.Random) -> Iterator[T]:
     """The items in the order of `shuffled`, one by one: what is not asked for is not drawn."""
     order = list(items)
     for i in range(len(order)):
+        # By `random()` alone, which gives the same numbers everywhere; see the head of this file.
         j = i + int(rng.random() * (len(order) - i))
         order[i], order[j] = order[j], order[i]
         yield order[i]
@@ -51,6 +52,7 @@ def drawn_at_once(items: Sequence[T], rng: random.Random) -> Iterator[T]:
         draw = ((high >> 5) * 2**26 + (low >> 6)) / 2**53
         j = i + int(draw * (len(items) - i))
         yield items[moved.get(j, j)]
+        # `moved` stands for the list of `drawn`: only the places whose item has changed are in it.
         moved[j] = moved.get(i, i)
 
 

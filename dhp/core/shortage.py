@@ -32,6 +32,7 @@ def shortage(error: BaseException | None) -> str | None:
         if _no_memory(error):
             limits = _limits("RLIMIT_AS")
             return f"memory ran out{limits}; raise the limit, or free memory, and repeat the command"
+        # What was raised while another error was handled has that one as its context.
         error = error.__cause__ or error.__context__
     return None
 

@@ -48,6 +48,7 @@ class Spec(BaseModel):
 
     @model_validator(mode="after")
     def _keeps_rules(self) -> Self:
+        # Here, as pydantic checks single fields before a validator of the whole record.
         for rule in self.rules:
             fault = rule(self)
             if fault:

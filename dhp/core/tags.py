@@ -17,6 +17,7 @@ def free_tag(tag: str, *texts: str) -> str:
     """
     with_tags = []
     for text in texts:
+        # ASCII holds no sign that looks like another one, and most texts are told by this.
         seen = text if text.isascii() else _as_seen(text)
         if "<" in seen:
             with_tags.append(seen)
@@ -59,6 +60,7 @@ def between_tags(text: str, tag: str) -> str | None:
     ends = list(re.finditer(rf"<\s*/\s*{re.escape(tag)}\s*>", text, re.I))
     if not ends:
         return None
+    # The last start before the last end: a pair that was opened twice gives the inner text.
     before_end = text[: ends[-1].start()]
     starts = list(re.finditer(rf"<\s*{re.escape(tag)}\s*>", before_end, re.I))
     return before_end[starts[-1].end() :].strip() if starts else None

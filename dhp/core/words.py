@@ -17,8 +17,10 @@ from dhp.core.sentences import Span, sentences
 
 SEGMENTED = {"ja": "ja", "zh": "zh-hans", "th": "th"}
 """Languages without spaces that can be split into words -> the model of BudouX."""
+# One Chinese or Japanese character, or whatever else stands between white space: `well-known,`
 _TOKEN = re.compile(rf"[{CJK}]|[^\s{CJK}]+")
 _WORD_CHARACTER = re.compile(r"\w")
+# Common characters that are written otherwise in simplified Chinese.
 _TRADITIONAL = frozenset("們個這來說時國會學對後為過與們還")
 
 
@@ -39,6 +41,7 @@ def word_spans(text: str, language: str | None) -> list[Span]:
         model = "zh-hant"
     spans = []
     for run in re.finditer(r"\S+", text):
+        # BudouX gives pieces without their places: these follow from their lengths.
         start = run.start()
         for chunk in _whole_words(_parser(model).parse(run.group()), language):
             if any(map(str.isalnum, chunk)):
@@ -72,6 +75,7 @@ def _noun_and_particle(chunk: str) -> tuple[str, ...]:
     return (chunk[: particle.start()], chunk[particle.start() :]) if particle else (chunk,)
 
 
+# Characters of the longest listed word that is looked for.
 _LONGEST_CHINESE_WORD = 5
 _RARE = math.log(1e-8)
 """Logarithm of the share of a Chinese character that is not listed as a word."""
@@ -84,6 +88,7 @@ def _with_whole_chinese_words(chunks: Sequence[str]) -> list[str]:
     whole: list[str] = []
     end = 0
     for chunk in chunks:
+        # `end` is where the chunk begins: within a word it goes on with the chunk before it.
         if end in inside:
             whole[-1] += chunk
         else:
@@ -98,6 +103,7 @@ def _inside_words(run: str) -> set[int]:
     # For each end: the sum of logarithms of the likeliest words up to it, and where the last one starts.
     best, starts = [0.0], [0]
     for end in range(1, len(run) + 1):
+        # First the last character by itself, then each longer word that ends here.
         start = end - 1
         likely = best[start] + known.get(run[start], _RARE)
         for longer in range(max(0, end - _LONGEST_CHINESE_WORD), start):
@@ -122,6 +128,7 @@ def _chinese_logs() -> Mapping[str, float]:
     return {word: math.log(share) for word, share in get_frequency_dict("zh", wordlist="large").items()}
 
 
+# A character of `GPT-4`, `C++` or `3.5`, which BudouX may cut.
 _LATIN = re.compile(r"[A-Za-z0-9_.+#-]")
 
 

@@ -137,6 +137,7 @@ class Dataset:
             if source:
                 cluster = firsts.setdefault(key_digest(source), example.id)
             cluster_of[example.id] = example.fields.get("cluster") or cluster
+        # Fewer clusters than examples: two examples at least are in one.
         some_share = len(set(cluster_of.values())) < len(cluster_of)
         return cluster_of if some_share else {}
 
@@ -206,4 +207,5 @@ def _naming(task: Task, examples: Sequence[Example], source: str | None, output:
 def _common(examples: Sequence[Example], field: str) -> str | None:
     """The value of a field that is the same in all examples; None without one."""
     values = {example.fields.get(field) for example in examples}
+    # The only value, which is None if no example has the field.
     return values.pop() if len(values) == 1 else None

@@ -41,6 +41,7 @@ def _read_members(file: Path, archive: zipfile.ZipFile) -> Any:
             data = unpacked(str(file), member, size)
         size += len(data)
         read.append(parse_json(f"{file}: {name}", data.decode()))
+    # The form of a log that is one JSON file; the first member that was read is the header.
     return {"eval": {}, "version": read[0].get("version"), "samples": read[1:]}
 
 

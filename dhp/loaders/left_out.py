@@ -31,6 +31,7 @@ def leave_out(name: str, reasons: Mapping[str, Sequence[str]], total: int, *, st
 
 def _places(name: str, places: Sequence[str]) -> str:
     """`row 3, row 7`, without the name of the table."""
+    # The message has the name of the table once, at its start.
     shown = ", ".join(place.removeprefix(f"{name}: ") for place in places[:_SHOWN])
     more = len(places) - _SHOWN
     return f"{shown} and {more:,} more" if more > 0 else shown

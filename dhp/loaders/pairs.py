@@ -205,6 +205,7 @@ def _messages(value: object) -> list[_Message]:
         role = each.get("role") if isinstance(each, Mapping) else None
         if not role or not isinstance(role, str):
             return []
+        # In the order of `_SAYS`, so that the first is under the most usual name.
         texts = [each[name] for name in _SAYS if isinstance(each.get(name), str)]
         if not texts:
             return []

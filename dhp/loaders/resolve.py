@@ -65,6 +65,7 @@ def resolve_datasets(
             whole = _with_suite(entry, suite)
             resolved.append(whole if n is None else whole.chosen(n, seed))
             continue
+        # `mini` and `all` stand for several datasets; a table in memory is one.
         for each in _expanded(entry) if isinstance(entry, str) else [entry]:
             name = parts_name(each) if isinstance(each, str) else NAME
             asked = Request(each, name, task, fields or {}, where or {}, language, judge_part, strict, suite)
@@ -143,6 +144,7 @@ def _check_entry(name: object) -> None:
     names = ["mini", "all", *names_of("dataset")]
     if name in names or name.startswith("mini/") or is_user_data(name):
         return
+    # With a suffix it was meant as a file, without one as the name of a dataset.
     suffix = Path(name).suffix
     if suffix:
         raise InputError(

@@ -123,6 +123,7 @@ def unusable(
     Raises `InputError` as `from_table`.
     """
     reasons: dict[str, list[str]] = {}
+    # They have no values, and would fail wherever a column is looked at.
     broken = [row for row in table.rows if row.broken]
     for row in broken:
         reasons.setdefault(row.broken, []).append(row.place)
@@ -163,6 +164,7 @@ def columns_of(table: Table, field_map: Mapping[str, str], task: Task) -> dict[s
     # A column `better` that nobody mapped may mean anything.
     not_ours = {*field_map.values(), FILE, FOLDER, KEY, "better"}
     named = [column for column in table.columns if column.strip() and column not in not_ours]
+    # Columns with our names serve as they are; a mapping of the user's comes before them.
     columns = {column: column for column in named} | dict(field_map)
     needs_source = task.source_label is not None
     for needed in ("source", "output"):
