@@ -302,7 +302,8 @@ Variant VariantName ResolvedConfig RequestContext Connection Engine _Asking Usag
 Mention SampleConsistency Spread ResponseStyle Statement Sentence Advice Pair Miss Cut
 _Structure Masked Grammar Value _Weighted BelowEdits Movement MarkSweep Measured Prices Drawing
 FactText Capital Name Shape Meaning Group ListedWord _Range Place Clause _Parts
-Column FirstThatFits Note Heading Facts Points Code _Errors _Pilot _Sums Lexicon SignPatterns
+Column FirstThatFits Note Heading Facts Points Code Chart Fold _Errors _Pilot _Sums Lexicon SignPatterns
+_Rows _Tested KindsOfVerdict
 """
 """Settings and machinery; parts of one step; further figures and sentences."""
 

@@ -248,7 +248,7 @@ assert dhp.llm_judge("openai/m", "points", settings=there).protocol.startswith("
                 '    largest_drop: float | None = None\n    """The largest drop; None without a pair."""\n',
             ),
             "dhp/analysis/kinds.py": after(
-                "            standardised_drop=_defined(drops[v, m]),\n",
+                "            standardised_drop=finite(drops[v, m]),\n",
                 "            largest_drop=float(np.nanmax(differences[:, v, m])) if pairs else None,\n",
             ),
             "dhp/report/columns.py": after(
