@@ -82,7 +82,10 @@ def certainty_of(
     marks: Mapping[str, float],
     scales: "Mapping[str, Scale]",
 ) -> Certainty | None:
-    """None if the judge gives no probabilities for a metric with a mark, or no kind changes content."""
+    """How sure and how right the judge is at the marks.
+
+    None if it gives no probabilities for a metric with a mark, or if no kind changes content.
+    """
     kinds = [name for name in variants if _is_content(ratings, name)]
     if not kinds:
         return None
@@ -144,7 +147,9 @@ def asking_of(
     marks: Mapping[str, float],
     scales: "Mapping[str, Scale]",
 ) -> Asking | None:
-    """None with too few examples or clusters, or if no kind changes content.
+    """What is left if a person sees the texts nearest to the marks.
+
+    None with too few examples or clusters, or if no kind changes content.
 
     Near is what is near the mark by the metric in which a text is lowest over its mark, as a share of the
     scale; of a judge that states its probability of passing, what is near .5.

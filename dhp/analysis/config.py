@@ -29,6 +29,7 @@ def read_marks(typed: Sequence[str]) -> dict[str, str]:
     """What `--pass-mark` was given: metric -> its mark; a mark for all metrics has an empty name."""
     marks: dict[str, str] = {}
     for each in typed:
+        # `coherence=4`; of `7` alone all but the mark is empty.
         metric, equals, mark = each.rpartition("=")
         without_metric = equals != "" and metric == ""
         # A mark for all metrics leaves nothing for another one to say.

@@ -30,7 +30,7 @@ def dose_responses(
     edits: Sequence[str],
     characters: int | None,
 ) -> tuple[DoseResponse, ...]:
-    """One for each perturber of which two doses or more were rated, by a psychometric curve.
+    """A psychometric curve for each perturber of which two doses or more were rated.
 
     Damaged copies are compared with the harmlessly edited ones, `edits`, if these were rated, else with
     the originals, so that the curve starts at 50 %. Intervals are by bootstrap, seeded by the ratings; if

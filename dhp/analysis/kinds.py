@@ -320,7 +320,7 @@ def _cells(
 
 
 def failure_warnings(ratings: RatingsArray, rows: Sequence[VariantResult]) -> list[str]:
-    """A line on kinds of which more, or fewer, ratings lack a score than of originals; empty without any.
+    """A warning about kinds that lack scores more often, or less often, than originals; empty without any.
 
     By McNemar's test, with Holm's correction for the number of kinds.
     """

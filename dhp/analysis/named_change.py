@@ -97,7 +97,7 @@ def change_of(before: str, after: str) -> Change:
 
 
 def names_change(reason: str, variant: str, change: Change | None) -> bool:
-    """Whether a reason names what was changed; of texts that are unknown, by the kind of damage alone."""
+    """Whether a reason names what was changed; if the texts are unknown, only by the kind of damage."""
     faults = fault_sentences(reason)
     perturber = parse_variant(variant).perturber
     for sentence in faults:
@@ -108,6 +108,7 @@ def names_change(reason: str, variant: str, change: Change | None) -> bool:
 
 def fault_sentences(reason: str) -> list[str]:
     """The sentences of a reason that find fault, without the judge's thoughts."""
+    # Thoughts that never end leave no reason, and no sentence.
     sentences = _SENTENCE_END.split(without_reasoning(reason) or "")
     return [sentence for sentence in sentences if _complaint().search(sentence)]
 
@@ -128,6 +129,7 @@ def with_named(
     spoken = [None if is_blank(reason) else str(reason) for reason in reasons]
     if not any(map(_says_more, spoken)):
         return table
+    # Twice read: first for the reasons about originals, then for those about damaged texts.
     rows = list(zip(table["example"], table["variant"], table["metric"], spoken, strict=True))
     of_originals: dict[tuple[str, str], list[str]] = {}
     for example, variant, metric, reason in rows:

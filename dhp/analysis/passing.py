@@ -121,6 +121,7 @@ def share_of(outcomes: Floats, silent: Bools, clusters: Ints | None) -> PassShar
     n = int((~np.isnan(least)).sum())
     if n == 0:
         return None
+    # The interval spans both guesses about texts without a score: its lower end counts them as zeros.
     value, low, _ = share(least, clusters)
     _, _, high = share(most, clusters)
     size = independent_texts(least, clusters)

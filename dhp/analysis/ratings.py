@@ -121,13 +121,14 @@ class RatingsArray:
             counts = (~np.isnan(scores)).sum(axis=1)
             # The number of scores that most texts have; more than that is a row too many.
             usual = np.bincount(counts).argmax()
+            # As many scores as most texts have are samples; what is more is a repetition.
             several = scores[counts > usual]
             texts += len(several)
             different += int((np.nanmin(several, axis=1) < np.nanmax(several, axis=1)).sum())
         return texts, different
 
     def not_applicable(self, variant: str) -> int:
-        """Number of examples that this variant does not apply to: that were not rated in it, if unknown."""
+        """Number of examples that this variant does not apply to; if unknown, of those not rated in it."""
         if self.inapplicable is not None:
             return self.inapplicable.get(variant, 0)
         if variant not in self.variants:
@@ -157,7 +158,7 @@ class RatingsArray:
 
     @property
     def unscored(self) -> dict[str, float]:
-        """`original` or variant -> share of its texts and metrics, of those asked about, without a score."""
+        """`original` or variant -> share without a score, among its texts and metrics asked about."""
         asked = self.asked.sum(axis=(1, 2)).tolist()
         lacking = (self.asked & np.isnan(self.means)).sum(axis=(1, 2)).tolist()
         shares: dict[str, float] = {}
@@ -175,6 +176,7 @@ class RatingsArray:
             return None
         row = self.row(variant)
         sides = [0, row]
+        # One metric without a score is enough; shape (2, examples).
         lacking = np.any(self.asked[sides] & np.isnan(self.means[sides]), axis=1)
         asked_about = np.any(self.asked[row], axis=0)
         return np.asarray(lacking[:, asked_about])

@@ -143,7 +143,7 @@ def _check_scales(table: "pd.DataFrame", scales: Mapping[str, Scale], place: str
 
 
 def blank(column: "pd.Series[Any]") -> "pd.Series[bool]":
-    """Whether each cell of a column is empty, or a text that says no more than that (`is_blank`)."""
+    """Whether each cell of a column is blank, as `is_blank` says."""
     import pandas as pd
 
     # Booleans and numbers: no text among them says that there is no value.

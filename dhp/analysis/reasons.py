@@ -50,6 +50,7 @@ class Named:
 
 def together(parts: Sequence[Named]) -> Named:
     """All texts of some kinds of damage, or data sets."""
+    # The share by chance is weighed by texts, of the parts that have one.
     texts, by_chance = 0, 0.0
     for part in parts:
         if part.by_chance is not None:
@@ -104,6 +105,7 @@ def _of_kind(
     known = ~np.isnan(shares).all(axis=0) | unread
     by_chance = np.full(known.shape, np.nan)
     if BY_CHANCE in ratings.stated:
+        # The same for the reason about the undamaged text: most of its samples, by any metric.
         beside = ratings.stated[BY_CHANCE][row, places]
         by_chance = np.where(np.isnan(beside).all(axis=0), np.nan, (beside >= 0.5).any(axis=0))
     return _counted(seen[known], named[known], by_chance[known])

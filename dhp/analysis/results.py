@@ -453,12 +453,14 @@ class Result:
     @property
     def mute(self) -> bool:
         """Whether more than half of the answers about originals, or about damaged texts, have no score."""
+        # Also each side by itself: a judge may answer about originals and be silent about damage.
         shares = (self.read, self.read_originals, self.read_damaged)
         return any(share is not None and share < MUTE_BELOW for share in shares)
 
     @property
     def damage(self) -> tuple[VariantResult, ...]:
         """The kinds of damage, the worst first; empty if texts were degraded in doses."""
+        # Texts in doses are told by their curves, and not kind by kind.
         return () if self.curves else tuple(sorted(self.variants, key=_badness))
 
     @property
@@ -470,6 +472,7 @@ class Result:
     @property
     def not_averaged(self) -> tuple[str, ...]:
         """The kinds of damage of the suite that D_avg leaves out: not made, or of too few pairs."""
+        # As `averages` of the analysis leaves them out.
         of_too_few = [row.variant for row in self.variants if row.d is None or row.n < FEWEST_PAIRS]
         return (*of_too_few, *self.left_out)
 
@@ -505,6 +508,7 @@ class Result:
     @property
     def pairs(self) -> tuple[int, int] | None:
         """The fewest and the most pairs of a kind in the average, if they differ by more than 2 to 1."""
+        # Kinds with fewer pairs are in no average, and say nothing about how even it is.
         counted = [row.n for row in self.damage if row.n >= FEWEST_PAIRS]
         if not counted or max(counted) <= _UNEQUAL * min(counted):
             return None
@@ -719,6 +723,7 @@ def results_schema() -> dict[str, Any]:
     one = _adapter().json_schema(ref_template="#/$defs/{model}")
     # The records within a result, which become definitions beside it.
     kinds = one.pop("$defs")
+    # The checksums of the figures and of the ratings; no field of `Result` holds them.
     digests = {"type": "object", "additionalProperties": {"type": "string"}}
     one["properties"] = {"schema": {"const": SCHEMA}, CHECKSUM: digests, **one["properties"]}
     one["required"] = ["schema", *one["required"]]

@@ -93,6 +93,7 @@ def _profile(
 ) -> ScoreProfile:
     """`by_text` holds the single scores of each text, at least one."""
     single = np.concatenate(by_text)
+    # Rounded, as ties are counted among them.
     means = np.array([scores.mean() for scores in by_text]).round(_DIGITS)
     # In rising order, which the stable sort below keeps among equally frequent ones.
     values, counts = np.unique(single, return_counts=True)

@@ -99,6 +99,7 @@ def _scores(
     place = {name: i for i, name in enumerate(ratings.examples)}
     rows = [0] + [ratings.row(variant) for variant in variants]
     columns = [ratings.metrics.index(metric) for metric in metrics]
+    # Judges may have further examples, and these at other places.
     chosen = [place[example] for example in examples]
     means: Floats = ratings.means[np.ix_(rows, columns, chosen)].mean(axis=1)
     return means.round(_DIGITS)

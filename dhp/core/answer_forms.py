@@ -63,8 +63,11 @@ FORMS: Mapping[AnswerForm, Form] = {
     "letters": Form(
         scale=Scale(min=1, max=5), written_steps=False, alone=True, one_token=True, again="letter"
     ),
+    # Half of its samples in one form and half in the other.
     "mix": Form(turns=("rate-explain", "analyze-rate")),
+    # Only a prompt file can say what the object looks like.
     "json": Form(again="json", own_prompt=True, together=True),
+    # Decision models write nothing: they get data and return probabilities.
     "questions": Form(alone=True, together=True, data=True),
     "choice": Form(pairwise=True, alone=True, data=True, again="letter"),
     "two-scores": Form(pairwise=True, again="scores"),

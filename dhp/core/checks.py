@@ -101,7 +101,7 @@ def together(name: str, *others: str) -> Rule:
 
 
 def is_stated(record: Any, name: str) -> bool:
-    """Whether a setting differs from its default, or is anything at all if it has none.
+    """Whether a setting differs from its default; without a default, whether it holds anything.
 
     A record that is no dataclass says so by its method `states`.
     A setting within a record is named with it, e.g. `limits.cost`.
@@ -124,7 +124,7 @@ def is_stated(record: Any, name: str) -> bool:
 
 
 def first_stated(record: Any) -> str:
-    """The name of the first setting of a record that is stated, of which there is one."""
+    """The name of the first setting of a record that is stated; at least one must be."""
     names = [field.name for field in fields(record)]
     stated = [name for name in names if is_stated(record, name)]
     return stated[0]
@@ -221,7 +221,7 @@ def _alternatives(kind: object) -> tuple[object, ...]:
 
 
 def _fault(value: object, kind: Any) -> Fault | None:
-    """What is wrong with a value by a type that is no union; without words for a value of another type."""
+    """What is wrong with a value, by a type that is no union; a value of another type gets no words."""
     origin = get_origin(kind)
     if kind in _PLAIN:
         is_of_kind, _ = _PLAIN[kind]

@@ -83,7 +83,7 @@ class RatingsForm(Checked):
         return made
 
     def rows_of(self, path: Path) -> "pd.DataFrame":
-        """The table in a file, a field of which may be a path into nested values; others nested are left."""
+        """The table in a file. Fields may be paths into nested values; other nested values are left out."""
         import pandas as pd
 
         table = read_table(path)
@@ -112,7 +112,7 @@ def _plain_values(row: Row, columns: Sequence[str]) -> dict[str, object]:
 def _with_column(
     frame: "pd.DataFrame", place: str, column: str, value: str | None, *, option: str
 ) -> "pd.DataFrame":
-    """The table with what the user says of all its rows, if anything; `option` is what says it."""
+    """The table with `value` in a new column, if the user gave one; `option` is what messages call it."""
     if value is None:
         return frame
     if column in frame:

@@ -72,6 +72,7 @@ def progress_shown(unit: str) -> Iterator[Show]:
     from rich.table import Column
 
     console = Console(stderr=True)
+    # What is done, the time and the names have their place in any case; the bar needs what is left.
     narrow = console.width < _NARROW
     columns = [
         SpinnerColumn(),
@@ -89,6 +90,7 @@ def progress_shown(unit: str) -> Iterator[Show]:
         rates: dict[str, _Rate] = {}
 
         def show(what: str, done: int, total: int | None, cost: str = "") -> None:
+            # The first call of a stage makes its line.
             if what not in tasks:
                 tasks[what] = bar.add_task(printable(what), total=total, done="", cost="")
                 rates[what] = _Rate(done)
@@ -97,6 +99,7 @@ def progress_shown(unit: str) -> Iterator[Show]:
             shown = "" if total == 1 else f"{done:,}{of_total} {unit}"
             speed = f", {rate:,.0f}/s" if rate >= 1 and total != 1 else ""
             bar.update(tasks[what], completed=done, done=shown, cost=f"{speed} {cost}".strip(" ,"))
+            # A stage that has ended goes from the terminal, which shows what is under way.
             if done == total:
                 bar.update(tasks[what], visible=False)
 
@@ -121,14 +124,18 @@ def _plain(unit: str) -> Show:
 
     def show(what: str, done: int, total: int | None, cost: str = "") -> None:
         nonlocal printed, distance
+        # The clock of a stage starts with its first call, also if no line is printed for it.
         rate = rates.setdefault(what, _Rate(done))
+        # The end of a stage that has no numbers says nothing new.
         if (total == 1 and done) or time.monotonic() - printed < distance:
             return
+        # Lines come at growing distances, as a log of many hours would be full of them.
         printed, distance = time.monotonic(), min(1.5 * distance, _MOST_SECONDS)
         of_total = f" of {total:,}" if total else ""
         parts = [] if total == 1 else [f"{done:,}{of_total} {unit}"]
         speed = rate.per_second(done)
         if speed and total and done < total:
+            # Seconds, printed as minutes and seconds: `2:05 left`.
             left = round((total - done) / speed)
             parts.append(f"{speed:,.0f}/s, {left // 60}:{left % 60:02} left")
         if cost:

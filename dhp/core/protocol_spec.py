@@ -361,7 +361,7 @@ _PAIRWISE_TEXTS = ("system", "overall", "ties", "choices", "final")
 
 
 def _kinds_again(forms: Iterable[AnswerForm]) -> list[str]:
-    """The kinds of what is asked for again after answers of these forms; of one text also a label."""
+    """The kinds of second requests after answers of these forms; about one text also `label`."""
     kinds: list[str] = []
     for form in forms:
         kind = FORMS[form].again

@@ -120,6 +120,7 @@ def methods(variants: Iterable[Variant], models: Mapping[str, str] = {}) -> str:
     for v in variants:
         if v.level not in PROBES:
             model = models.get(v.perturber, "") if v.method == "llm" else ""
+            # Without a model `rule:` becomes `rule`.
             names.add(f"{v.method or 'unknown'}:{model}".rstrip(":"))
     return "+".join(sorted(names)) or "none"
 
@@ -148,7 +149,9 @@ def parse_variant(name: str) -> VariantName:
 
     Other names may hold dots, as `answer of gpt-5.4` does: these are the perturber as a whole.
     """
+    # From the right, as the name of a perturber may itself hold dots.
     perturber, _, degree = name.rpartition(".")
+    # `k5`, but neither `k0` nor `k05`
     dose = re.fullmatch(r"k([1-9]\d*)", degree)
     if not perturber or not (dose or degree in DEGREES):
         return VariantName(name, None, None)

@@ -62,6 +62,7 @@ class Signature:
             if name not in _NAMES:
                 raise InputError(f"signature: part '{name}' is unknown; allowed: {', '.join(_NAMES)}")
             parts[name] = value
+        # The seed may be absent: an analysis of ratings alone has none.
         lacking = [name for name in _NAMES if name not in parts and name != "seed"]
         if lacking:
             raise InputError(f"signature lacks '{lacking[0]}'; allowed: {', '.join(_NAMES)}")
@@ -81,6 +82,7 @@ class Signature:
         """
         return {
             "dataset": self.dataset.rpartition("@")[0],
+            # `<=24` is 24: the most that a variant could get.
             "n": self.n.partition("@")[0].removeprefix("<="),
             "suite": self.suite.partition("@")[0],
             "weights": self.weights.rpartition("@")[0].rpartition(".v")[0],

@@ -215,14 +215,14 @@ spreadsheets in English, German, French and Spanish."""
 
 
 def is_blank(value: object) -> bool:
-    """Whether a value is absent, or a text that says no more than that."""
+    """Whether a value is absent, or a text that only says so, such as `nan` or `#N/A`."""
     if isinstance(value, str):
         return value.strip() in _MISSING
     return value is None or value != value  # NaN differs from itself
 
 
 def _object_in(value: object) -> object:
-    """The object or list that a text holds, as JSON, fenced or not, or as Python prints it; else as it is."""
+    """The object or list that a text holds, as JSON or as Python prints it; any other value as it is."""
     if not isinstance(value, str):
         return value
     text = value.strip().lstrip("\ufeff")
@@ -375,7 +375,7 @@ class Table:
 
 
 def table(name: str, columns: Iterable[str], rows: Iterable[Row], *, broken: bool = False) -> Table:
-    """A table of `name`; one without rows raises `InputError`, and unless `broken` a row that is so, too.
+    """A table called `name`. Raises `InputError` without rows, and unless `broken` for a broken row.
 
     `columns` may be a dictionary that is filled while the rows are read.
     """

@@ -85,6 +85,7 @@ class Dataset:
             return self.pool
         changeable = []
         for example in self.pool:
+            # The second value puts changed texts back; here only the texts are wanted.
             parts, _ = self.split(example)
             changeable.append(replace(example, output="\n\n".join(parts)))
         return tuple(changeable)
@@ -154,8 +155,10 @@ class Dataset:
 
     def chosen(self, n: int, seed: int) -> "Dataset":
         """The dataset with `n` of its examples, chosen by `seed`."""
+        # All of them: there is nothing to choose.
         if n == len(self.examples):
             return self
+        # The pool stays whole: perturbers may draw from examples that were not chosen.
         examples = select(self.examples, n, seed=seed, dataset=self.name)
         ids = {example.id for example in examples}
         pairs = tuple(text for text in self.pairs if text.example in ids)

@@ -70,6 +70,7 @@ class _Cells:
         """A text of the example or a word on the pair; None if there is no such column, or it is empty."""
         if name in self.values or name not in self.columns:
             return self.values.get(name)
+        # The same messages may hold both: what was asked is the source, the answer is the text.
         read = said_before if name == "source" else said_last
         return read(self.row, self.columns[name])
 
@@ -119,6 +120,7 @@ def read_row(row: Row, number: int | None, entry: PairColumns, form: PairMap) ->
     else:
         identity = id_of_texts(source, good, fields)
     kind = _kind(row, cells.word("kind") or DEFAULT_KIND, form.kind_pattern)
+    # The row's own word comes before the patterns of the card.
     level = cells.word("level") or _level_of_kind(kind, form)
     control = level == "control" or ("control" in columns and _is_control(row, columns["control"], form))
     example = Example(identity, source, good, fields)
@@ -244,6 +246,7 @@ def _better(row: Row, column: str, first: str, second: str) -> int | None:
     """
     label = (as_text(row.value(column)) or "").strip().casefold()
     label = label.removesuffix(".0")  # pandas writes 1 as 1.0 in a column with an empty cell
+    # Without a sign of order the label itself names the better text.
     winner = label
     ordered = _ORDER.fullmatch(label)
     if ordered:
@@ -334,6 +337,7 @@ def _with_values(table: Table, column: str, values: Sequence[str]) -> Table:
         labels.add(label)
         return fits(label.casefold(), wanted)
 
+    # `is_wanted` also collects the values that there are, for the message below.
     chosen = table.with_rows(row for row in table.rows if is_wanted(row))
     if not chosen.rows:
         some = ", ".join(sorted(labels)[:_SHOWN])
@@ -360,6 +364,7 @@ def read_pairs(name: str, table: Table, form: PairMap, task: Task, *, ordered: b
     left_out: Counter[LeftOut] = Counter()
     pairs = list(_pairs(table, form, left_out, numbered=ordered))
     if not ordered:
+        # Before they are grouped, as the order says which example is called `ID~2`.
         pairs.sort(key=_place)
     shown = [field for field in task.shown_fields if field not in TEXTS]
     examples, variants, texts = _grouped(pairs, shown, left_out)

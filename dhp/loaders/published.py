@@ -36,6 +36,7 @@ def read_summeval(card: Card, path: Path) -> Iterator[tuple[str, Example]]:
     table = read_table(inner_file(path, (".jsonl", ".parquet"), "the table mteb/summeval"))
     table.need(("id", "text", "human_summaries"))
     for row in table.rows:
+        # Of equally long ones `max` takes the first.
         summary = max(_summaries(row), key=lambda text: len(sentences(text)))
         yield row.place, Example(row.text("id"), row.text("text").strip(), summary)
 
@@ -199,7 +200,7 @@ def read_wmt(card: Card, path: Path) -> Iterator[tuple[str, Example]]:
 
 
 def _below(folder: Path, *patterns: str) -> list[Path]:
-    """Files whose name fits the first of `patterns` that any fits; those nearest to `folder` only."""
+    """Files whose names fit the first pattern that any file fits; only those nearest to `folder`."""
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     for pattern in patterns:
         fitting = [path for path in files if fnmatchcase(path.name, pattern)]
@@ -237,6 +238,7 @@ def _xml_segments(path: Path, source_language: str) -> list[Segment]:
     translators: set[str] = set()
     names: set[str] = set()
     for number, document in enumerate(root.iter("doc"), 1):
+        # `testsuite="challenge"`: such documents are no part of the set.
         if "testsuite" in document.attrib:
             continue
         name = document.get("id", "")
@@ -244,6 +246,7 @@ def _xml_segments(path: Path, source_language: str) -> list[Segment]:
             raise InputError(f"{path}: document {number}: missing or duplicate id '{name}'")
         names.add(name)
         for reference in document.iter("ref"):
+            # Those of all documents, as one of them may lack the reference that is taken.
             translators.add(reference.get("translator", ""))
         segments += _document_segments(f"{path}: document {name}", document, source_language)
     if not segments:
@@ -295,6 +298,7 @@ def _text_segments(folder: Path, pair: str, expected: str) -> list[Segment]:
     segments: list[Segment] = []
     aligned = zip(documents, sources, references, strict=True)
     for number, (document, source_text, reference_text) in enumerate(aligned, 1):
+        # A line of the file of documents is the name of one, with white space around it.
         name = None if document is None else single_spaced(document)
         segments.append(Segment(name, str(number), single_spaced(source_text), single_spaced(reference_text)))
     return segments

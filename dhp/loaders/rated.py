@@ -138,10 +138,13 @@ def _documents(path: Path, references: str, scores: str | None) -> Iterator[Rate
     """
     for line in read_lines(path):
         row = json.loads(line)
+        # Metric -> its scores, in the order of the texts.
         by_metric = row[scores] if scores else {name: row[name] for name in _ASPECTS}
         reference = row[references]
+        # One set has several references of a document, the others have one.
         all_references = tuple(reference) if isinstance(reference, list) else (reference,)
         outputs = row["machine_summaries"]
+        # Without names systems are told by their places in the list.
         systems = row.get("systems") or [f"system {number}" for number in range(1, len(outputs) + 1)]
         for place, (system, output) in enumerate(zip(systems, outputs, strict=True)):
             text = Candidate(str(row["id"]), str(system), output, row["text"], references=all_references)

@@ -76,6 +76,7 @@ def read_released(name: str, dataset: str, suite: Suite, fields: Mapping[str, st
     for ours in fields:
         if "." in ours:
             one_of("variant", ours, variants, f"{name}: `fields`")
+    # What the user says comes before what the card says.
     columns = {**known.fields, **fields}
     if "id" not in fields and not tables.has(columns["id"]):
         del columns["id"]  # the card names one, but nobody asked for it
@@ -126,6 +127,7 @@ def _text(row: Row, column: str, example: Example, variant: str) -> PerturbedTex
     value = row.value(column)
     # Only NaN differs from itself.
     is_nan = value != value
+    # Lists and objects go on to `text`, which refuses them.
     may_be_absent = value is None or isinstance(value, str) or is_nan
     if may_be_absent and not row.has(column):
         return PerturbedText(example.id, variant, None, NO_TEXT)

@@ -67,6 +67,7 @@ def resolve_datasets(
             continue
         # `mini` and `all` stand for several datasets; a table in memory is one.
         for each in _expanded(entry) if isinstance(entry, str) else [entry]:
+            # Of `FOLDER/*.csv` the folder, of a file its name.
             name = parts_name(each) if isinstance(each, str) else NAME
             asked = Request(each, name, task, fields or {}, where or {}, language, judge_part, strict, suite)
             if is_own(each):
@@ -104,6 +105,7 @@ def _check_sources(
     check_minimum(min_characters, data)
     for entry in sources:
         _check_entry(entry)
+    # One is enough: options for own data say nothing about the others in the same call.
     has_own = any(is_own(entry) for entry in sources)
     for option, value in of_own.items():
         if value and not has_own:
