@@ -61,6 +61,7 @@ def evaluation_judge(
 
     files = []
     for name, text in (templates or {}).items():
+        # No prompt has a file of its own: the name of the protocol stands where a path would.
         files.append(PromptFile(Path(protocol.protocol), name, text))
     builder = RequestBuilder(protocol, wording, prompt_files=tuple(files), seed=seed)
     if reference == "second-turn":

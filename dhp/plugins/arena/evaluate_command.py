@@ -155,6 +155,7 @@ def evaluated(work: Work) -> tuple[Work, Evaluation, list[Rating], Battle | None
         if judge.waits:
             continue  # the requests of the other categories are to be collected too
 
+        # Ratings may come in any order; from here on they are in that of the texts.
         ratings = in_order(ratings, texts, task)
         kept += ratings
         protocols.append(protocol_name(judge.protocol))

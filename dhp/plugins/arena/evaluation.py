@@ -132,6 +132,7 @@ def _cell(
             mean = round(fmean(scores), 10)
             texts.append(EvaluatedText(example, mean, words[0]))
         else:
+            # The first sample stands for all: a text has one reason.
             unread[str(of_text[0].status)] += 1
     means = [text.score for text in texts]
     return EvaluatedCell(

@@ -163,6 +163,7 @@ class Work:
                     place = options.targets or f"answers of '{name}'"
                     raise InputError(f"{place}: id '{answer.id}' has no target, which --with-reference shows")
 
+        # The protocol only finds the judge: a language model is asked by the prompts of each category.
         (asked,) = find_judges(model, "dhp", settings, context, seed=seed)
         # In the battle, too, only what is evaluated.
         compared = {}

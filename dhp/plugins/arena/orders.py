@@ -60,6 +60,7 @@ def order_figures(path: Path) -> list[OrderFigures]:
         )
     # An original is in each pair, and has no row of its own that would count.
     frame = frame[frame["variant"] != ORIGINAL]
+    # A file without these columns holds the comparisons of one judge.
     for key, default in (("model", path.name), ("protocol", "none")):
         named = frame[key].astype(str) if key in frame else default
         frame = frame.assign(**{key: named})

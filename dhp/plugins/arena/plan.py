@@ -130,6 +130,7 @@ def _bundled(config: _Config, name: str, content: EvaluationContent, *, all_metr
     for label in chosen:
         one_of("metric", label, content.metrics, f"{config.path}: category '{name}'")
         texts = content.metrics[label].model_dump()
+        # A bundled metric without a label is called by its key.
         texts["label"] = texts["label"] or label
         metrics.append(Metric(name=metric_key(label), scale=_SCALE, **texts))
     task = _task(name, category.instruction, metrics or [_NOTHING], content)

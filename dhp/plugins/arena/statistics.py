@@ -83,6 +83,7 @@ def bradley_terry(wins: npt.ArrayLike, *, prior: float = 0.5, tolerance: float =
     won = np.array(wins, dtype=float)
     off_diagonal = ~np.eye(len(won), dtype=bool)  # nobody plays against himself
     won = np.where(off_diagonal, won + prior, 0.0)
+    # Games of every two players, with those of the prior.
     met = won + won.T
     strength = np.ones(len(won))
     if len(won) < 2:  # without an opponent the step below would divide by zero
@@ -194,6 +195,7 @@ def pair_outcome(verdicts: Sequence[PairVerdict]) -> PairOutcome:
     score = two_order_score(verdicts)
     reasons: dict[str, None] = {}  # in the order in which they come
     for verdict in verdicts:
+        # A final word that is missing costs no score: the pair is a tie then.
         if verdict.choice is None and not verdict.final:
             reasons[verdict.status] = None
     return PairOutcome(
@@ -223,6 +225,7 @@ def pair_figures(outcomes: Sequence[PairOutcome]) -> PairFigures:
     counts = Counter(each.result for each in outcomes)
     log_p, p = 0.0, 1.0
     if scores:  # without a preference each sign of a score is as likely as the other
+        # `signed_rank` gives the logarithm of p.
         log_p = signed_rank(scores, "sign-flip")
         p = math.exp(signed_rank(scores, "sign-flip", "two-sided"))
     as_given = points(each.as_given for each in outcomes)

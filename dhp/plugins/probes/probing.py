@@ -188,6 +188,7 @@ def _rated(
             shown(len(rows))
     places = ["example", "variant", "metric", "repeat", "sample"]
     table = pd.DataFrame(rows, columns=[*places, "score", "status", "raw", "rule"])
+    # Ratings may come in any order.
     return table.sort_values(places, ignore_index=True)
 
 

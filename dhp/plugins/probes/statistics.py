@@ -312,6 +312,7 @@ def calibration(
         if compared_with_zero(step.net, ("rises", "rises", "does not")) == "rises":
             rises_at.append(k)
 
+    # 1 if the more damaged text scores lower, -1 if it scores higher.
     fell = with_interval(mean_influences(-np.sign(pairs)), clusters, bounds=_DIFFERENCE)
     state = compared_with_zero(fell, ("falls", "falls", "flat"))
     # `flat` only says that scores do not fall; an interval that ends below 0 says that they rise.
