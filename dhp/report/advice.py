@@ -51,6 +51,7 @@ def warnings(results: Sequence[Result]) -> list[str]:
     What concerns several judges is said once, with their names or number if not all are concerned.
     """
     judges = by_judge(results)
+    # A warning of several results is said once, with the results that it concerns.
     results_with: dict[str, list[Result]] = {}
     for each in results:
         for warning in each.warnings:
@@ -234,6 +235,7 @@ def _about_number(results: Sequence[Result]) -> Iterator[Advice]:
     bundled_sets = bundled_names()
     of_the_user = _decidable(each for each in results if each.dataset not in bundled_sets)
     if of_the_user:
+        # `_decidable` leaves out None already: the pair of zeros is for the type checker.
         needed = about(max(row.n_to_decide or (0, 0) for _, row in of_the_user))
         each_set = " a set" if len(_datasets(results)) > 1 else ""
         kinds = _kinds_on_sets(of_the_user, results)

@@ -26,6 +26,7 @@ def asking_drawing(asking: Asking, of: str = "") -> Drawing:
     """Damaged texts that still pass by the share of texts that go to a person, and by lot."""
     lines = {
         "nearest to the mark": [row.passing for row in asking.of_all],
+        # The gain is how much less passes than if as many texts were drawn at random.
         "at random": [row.passing + row.gain[0] for row in asking.of_all],
         "of passing texts only": [row.passing for row in asking.of_passing],
         "good texts that fail": [row.failing for row in asking.of_all],

@@ -22,6 +22,7 @@ def certainty_sentence(certainty: Certainty) -> str:
     words = f"says {least}{percent(verdicts.sure)}, is right in {percent(verdicts.right)}"
     if low > 0:
         return f"{words}: too sure by {least}{points:.0f} [{low:.0f}, {high:.0f}]"
+    # A probability that is at least so high cannot show that the judge is less sure than right.
     if high < 0 and not least:
         return f"{words}: less sure than right, by {-points:.0f} [{-high:.0f}, {-low:.0f}]"
     return f"{words}: no more sure than right, as far as this shows [{low:.0f}, {high:.0f}]"
@@ -77,6 +78,7 @@ _SOURCES = {
 
 
 def _row(rows: Sequence[Asked], share: float) -> Asked:
+    # Shares are floats: equal up to rounding.
     return next(row for row in rows if abs(row.share - share) < 1e-9)
 
 

@@ -46,6 +46,7 @@ def _direction(comparison: DatasetComparison) -> str:
     """Whether the second judge is better, worse, or better in one share and worse in the other."""
     new = comparison.names[1]
     directions = {comparison.scores[share].pairs[0].direction for share in _TEXTS}
+    # Both shares are errors, so 1 and -1 together mean that one grew and the other fell.
     if directions == {-1, 1}:
         return f"{new} is a trade"
     if directions == {0}:

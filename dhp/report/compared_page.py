@@ -147,6 +147,7 @@ def _changes(runs: Iterable[Run], wanted: Collection[_Key]) -> _Changes:
     for run in runs:
         for row in run.pairs():
             key = row["dataset"], row["example"], row["variant"]
+            # Runs on the same texts hold each pair again: the first one will do.
             if key in wanted and key not in texts and row["text"] is not None:
                 texts[key] = snippet(diff(row["before"], row["text"], row["level"]))
     return texts

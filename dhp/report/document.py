@@ -241,6 +241,7 @@ class FirstThatFits:
     A terminal shows the first that fits, or the last; all other printers show the first.
     """
 
+    # In quotes, as `Part` is declared at the end of the file.
     forms: "Sequence[Sequence[Part]]"
 
 

@@ -125,7 +125,9 @@ def _written(stem: Path, figure: "Figure", rows: Sequence[Mapping[str, Any]]) ->
     import pandas as pd
     from matplotlib import rc_context
 
+    # 42 embeds fonts as TrueType, not as type 3, which is matplotlib's default.
     with rc_context({"svg.hashsalt": "dhp", "pdf.fonttype": 42}), warnings.catch_warnings():
+        # It warns of each character that its font lacks.
         warnings.filterwarnings("ignore", "Glyph")
         for ending, metadata in (("svg", NOT_WRITTEN), ("pdf", {"CreationDate": None, "Creator": None})):
             path = stem.with_name(f"{stem.name}.{ending}")
@@ -134,6 +136,7 @@ def _written(stem: Path, figure: "Figure", rows: Sequence[Mapping[str, Any]]) ->
             yield path
     path = stem.with_name(f"{stem.name}.csv")
     with writing(path) as file:
+        # The same line ends on every system; and no cell that a spreadsheet would take for a formula.
         pd.DataFrame(rows).map(spreadsheet_safe).to_csv(file, index=False, lineterminator="\n")
     yield path
 

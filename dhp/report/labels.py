@@ -26,6 +26,7 @@ def figure(value: float | None) -> str:
 
 def score(value: float | None) -> str:
     """A score with at most two decimals: 8, 7.5; a dash for none."""
+    # `8.00` and `7.50` lose their zeros, then `8.` its point.
     return "–" if value is None or math.isnan(value) else f"{value:z.2f}".rstrip("0").rstrip(".")
 
 
@@ -62,6 +63,7 @@ def percent(value: float | None) -> str:
 
 def at_mark(share: float | None, most: float | None) -> str:
     """A share of texts on one side of a mark: a range if some got no score, as these may be on either."""
+    # One share may be written with a decimal near a limit, so the texts are compared, not the numbers.
     low, high = percent(share), percent(most)
     return low if low == high else f"{low.rstrip('%')} to {high}"
 
@@ -112,6 +114,7 @@ def best_mark(sweep: "MarkSweep") -> str:
         if share is not None:
             passing.append(share)
     sentence = f"Fewest errors at a mark of {sweep.best:g}"
+    # Shares of the damaged and of the good texts without a score, which may be on either side of the mark.
     bad, good = sweep.no_score
     if passing:
         mean = sum(passing) / len(passing)
@@ -136,6 +139,7 @@ def _dose(threshold: "DoseThreshold | None", doses: Sequence[int]) -> str:
         return "–"
 
     def shown(dose: float) -> str:
+        # 0 stands for below the smallest dose.
         return f"{dose:.3g}" if dose else f"under {doses[0]}"
 
     value = "not reached" if threshold.value is None else shown(threshold.value)

@@ -54,6 +54,7 @@ def latex_table(
     lines = [r"\begin{table}"]
     if caption:
         lines.append(rf"\caption{{{latex_text(caption)}}}")
+    # A listing has no headings, so its rows tell the number of columns.
     width = max(map(len, [headings, *rows]))
     alignment = "".join("r" if place in right else "l" for place in range(width))
     lines += [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule"]

@@ -78,10 +78,12 @@ def _folded(matrix: Matrix) -> Matrix:
     """The matrix without rows that are half empty, as datasets have kinds of their own."""
     rows: list[MatrixRow] = []
     few: list[MatrixRow] = []
+    # `_rows` has put the degrees of a kind beside each other, so `groupby` meets each kind once.
     for _, group in groupby(matrix.rows, lambda row: kind_name(row.variant)):
         of_kind = list(group)
         merged = _merged(of_kind)
         missing = min(row.cells.count(None) for row in merged)
+        # The fullest row decides: it stays if more than half of the columns have it.
         if 2 * missing < len(matrix.columns):
             rows += merged
         else:

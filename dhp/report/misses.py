@@ -98,8 +98,10 @@ def _pairs(variant: str, place: int, rated: RunResult, texts: Mapping[str, Texts
     let_through = drops.mean(axis=1) <= 0
     if mark is not None:
         let_through = outcomes_at(ratings, [variant], mark.marks).passing[:, 0] == 1
+    # Sorted as the examples of the arrays are, so that `e` below is the place of a name.
     names = sorted(ratings.examples)
     pairs = []
+    # Only pairs with a score by every metric: a mean over fewer would be another figure.
     for e in np.flatnonzero(~np.isnan(drops).any(axis=1) & let_through):
         row = texts[rated.result.dataset].get((names[e], variant))
         if row is not None and row["text"] is not None:

@@ -55,6 +55,7 @@ def _notes_on_pairs(result: Result) -> list[str]:
         name = variant_name(row.variant)
         if row.not_applicable:
             remarks.append(f"{name}: not applicable to {row.not_applicable:,} of {result.n:,} examples")
+        # Without a pair because it applies to no text, the line above has said so.
         if row.d is None and row.not_applicable < result.n:
             remarks.append(f"{name}: a metric has no pair left, so D is undefined; averages leave it out")
     few = [variant_name(row.variant) for row in result.variants if row.n < FEWEST_PAIRS]
@@ -113,6 +114,7 @@ def _mean_halo(result: Result) -> float | None:
     correlations = []
     for metric, row in result.halo.get("degraded", {}).items():
         for other, correlation in row.items():
+            # A metric beside itself says nothing; if another correlation is undefined, so is the mean.
             if correlation is None and other != metric:
                 return None
             if correlation is not None and other != metric:
@@ -139,6 +141,7 @@ def _notes_on_reading(result: Result) -> list[str]:
             f"{percent(tied)} of the scores under damage stayed as they were: a decision model gives its "
             "probabilities rounded, mostly to two digits, and so does not show small drops"
         )
+    # `parse:` begins a rule that read the words of an answer that came without probabilities.
     parsed = sum(count for rule, count in result.rules.items() if rule.startswith("parse:"))
     if parsed:
         remarks.append(f"{parsed} scores were read from the text, as no probabilities came with them")

@@ -115,6 +115,7 @@ def _same_rows(table: Table[Any], columns: Sequence[Column[Any]]) -> list[list[A
     same: dict[object, list[Any]] = {}
     for row in table.rows:
         group = table.group(row) if table.group else None
+        # The first cell names the rows, so it may differ; all others must read the same.
         others = [column.cell(row).line for column in columns[1:]]
         same.setdefault((group, *others), []).append(row)
     return list(same.values())
@@ -136,6 +137,7 @@ def marked(text: Edited) -> "Text":
     from rich.text import Text
 
     line = Text(f"{printable(text.label)}: ", style="bold")
+    # A text that came as a whole is a single piece, and marks around all of it would tell nothing.
     whole = len(text.changes) == 1
     for operation, piece in text.changes:
         shown = printable(piece)

@@ -74,6 +74,7 @@ def metrics_table(result: Result) -> Table[Any]:
     rows = []
     for row in (*(result.damage or result.variants), *result.probes):
         rows += [(row, metric, cell) for metric, cell in row.metrics.items()]
+    # A row is (kind, metric, its test); each column looks at one of the three.
     columns = [KIND.on(item(0)), Column[Any]("metric", item(1), right=False)]
     columns += [column.on(item(2)) for column in METRICS]
     return Table("Metrics under each kind of damage", columns, rows, titled=False)
@@ -125,6 +126,7 @@ _SPREAD = (
 
 def styles_table(result: Result) -> Table[tuple[str, ResponseStyle]]:
     """How the judge uses its scale of each metric."""
+    # A row is (metric, how the judge uses its scale).
     columns = [_metric(), Column[Any]("style", lambda row: row[1].words, words=_style, right=False)]
     columns += [column.on(lambda row: row[1].originals) for column in _of_texts("originals")]
     columns += [column.on(lambda row: row[1].degraded) for column in _of_texts("degraded")]
@@ -145,6 +147,7 @@ def _style(row: tuple[str, ResponseStyle]) -> str:
 
 def halo_table(side: str, table: Mapping[str, Mapping[str, float | None]]) -> Table[Any]:
     """The correlation of every two metrics."""
+    # A row is (metric, other metric -> their correlation).
     columns = [_metric("")]
     columns += [shaded(name, figure).on(item(1, name)) for name in table]
     return Table(side, columns, [*table.items()], css="map")
@@ -183,6 +186,7 @@ def counts(result: Result) -> dict[str, str]:
     """Ratings, usage, cost, time and rules."""
     facts: dict[str, str] = {}
     for name, n in result.ratings.items():
+        # A count of 0 is left out, but for these two, by which the others are measured.
         if n or name in ("asked", "scored"):
             facts[name.replace("_", " ")] = _count(n)
     for name, n in result.usage.items():

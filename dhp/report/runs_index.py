@@ -73,6 +73,7 @@ def write_index(folder: str | Path, out: str | Path | None = None) -> Path:
     left_out: list[tuple[str, str | None]] = []
     for each in sorted(Path(folder).iterdir()):
         if not (each / RESULTS).is_file():
+            # A folder that holds anything else is passed over.
             if held_in(each) == RUN:
                 partial = each / "report.html"
                 link = _link(partial, path.parent) if partial.is_file() else None
@@ -120,6 +121,7 @@ def _of_run(column: Column[Result]) -> Column[_Listed]:
 
     return Column(
         column.heading,
+        # Several results have no one value, but words (`over`).
         lambda row: column.value(row.results[0]) if len(row.results) == 1 else None,
         help=column.help,
         words=words,
@@ -139,6 +141,7 @@ _ABOUT: tuple[Column[_Listed], ...] = (
     Column("judge", _judges, right=False, extra=lambda row: {"title": ", ".join(row.judges)}),
     Column("data", lambda row: row.data, right=False, extra=lambda row: {"title": row.data}),
 )
+# Without values here: `_runs_table` puts in the trends of the runs on its page.
 _TREND = Column[_Listed](
     "trend",
     lambda row: None,
@@ -157,6 +160,7 @@ def _listed(folder: Path, beside: Path) -> _Listed:
         created=max(each.created for each in results),
         page=_link(report, beside) if report.is_file() else None,
         judges=list(dict.fromkeys(each.judge for each in results)),
+        # Not of results for which no language model was asked: their protocol is `none` or `unknown`.
         prompts=list(dict.fromkeys(protocol_name(each.protocol) for each in results if each.asked)),
         results=results,
         sentences=sentences(results),
@@ -171,6 +175,7 @@ def _trends(rows: Sequence[_Listed]) -> dict[str, str]:
     """
     series: dict[tuple[str, frozenset[tuple[str, ...]]], list[float]] = {}
     trends = {}
+    # From the oldest on, so that each run finds those before it in its series.
     for row in sorted(rows, key=lambda row: row.created):
         shares = []
         for result in row.results:
@@ -210,6 +215,7 @@ def _choice(rows: Sequence[_Listed]) -> Choice | None:
         for name, results in by_judge(row.results).items():
             for result in results:
                 if not result.curves:
+                    # The place of a judge is its number in `judges`, to which it is added below.
                     by_dataset.setdefault(result.dataset, []).append((len(judges), result))
             judges.append(Judge(name, row.name, shlex.quote(row.path), ", ".join(row.prompts)))
     sets_of_several = []
@@ -221,6 +227,7 @@ def _choice(rows: Sequence[_Listed]) -> Choice | None:
         columns = [result for _, result in placed]
         matrix = matrix_of(dataset, [judges[place].name for place in places], columns)
         sets_of_several.append(JudgesOfSet(matrix, places))
+        # The rows begin with the newest run, so the first two are the newest judges of the dataset.
         pairs.append((places[0], places[1]))
     if not pairs:
         return None

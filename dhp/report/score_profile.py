@@ -32,6 +32,7 @@ _COLUMNS: tuple[Column[ScoreProfile], ...] = (
     Column("judge", lambda each: each.judge, names=True, right=False),
     Column("metric", lambda each: each.metric, right=False),
     Column("texts", lambda each: each.texts),
+    # 0 as None: the column is left out if every text has a score.
     Column("no score", lambda each: each.unscored or None, optional=True),
     Column("mean", lambda each: each.mean, figure),
     Column("points used", lambda each: len(each.points), words=_points, right=False),
@@ -45,6 +46,7 @@ _COLUMNS: tuple[Column[ScoreProfile], ...] = (
 
 def _sentence(profile: ScoreProfile) -> str:
     """What stands out, the ties first: a judge that ties most texts can tell few apart."""
+    # The points are in order of their shares: the first is the most frequent.
     point, share = next(iter(profile.points.items()))
     used = "1 point" if len(profile.points) == 1 else f"{len(profile.points)} points"
     parts = [f"uses {used} of its scale, {percent(share)} of scores are {point:g}"]

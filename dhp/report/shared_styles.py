@@ -103,7 +103,9 @@ def _ends(
     comparison: DatasetComparison, i: int, j: int
 ) -> tuple[tuple[float, str] | None, tuple[float, str] | None]:
     """The kinds of damage on which two judges agree least and most."""
+    # A value for each kind of damage: `rho` has shape (variants, judges, judges), the originals first.
     rho = comparison.styles.rho[1:, i, j]
+    # `nanargmin` would raise an error.
     if np.isnan(rho).all():
         return None, None
     low, high = int(np.nanargmin(rho)), int(np.nanargmax(rho))
@@ -113,6 +115,7 @@ def _ends(
 
 def by_chance(n: int) -> str:
     """How far rho of unrelated judges strays from 0, by Fisher's transformation; empty for few texts."""
+    # The standard error below is defined for four texts or more.
     if n < 4:
         return ""
     # The transformed rho, artanh(rho), has a standard error of 1 / sqrt(n - 3).

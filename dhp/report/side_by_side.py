@@ -44,6 +44,7 @@ def judges_on_sets(results: Sequence[Result]) -> list[Part]:
     damaged texts that pass stands before it.
     """
     datasets = _datasets(results)
+    # Rows are (judge, dataset -> its result), which may lack a dataset.
     on_sets: dict[str, dict[str, Result]] = {}
     for each in ranked(results):
         on_sets.setdefault(each.judge, {})[each.dataset] = each
@@ -102,6 +103,7 @@ def side_by_side(results: Sequence[Result]) -> FirstThatFits:
         columns += [column.on(item(1)) for column in detections]
         return Table(title, columns, rows, css="results stacked")
 
+    # With numbers for the names, which the key above the table explains; the last form has figures alone.
     forms: list[list[Part]] = [[*key, table(numbers)], [*key, table(numbers, plain=True)]]
     if max(map(len, judges)) <= _LONGEST:  # no key is needed: the names stand over the columns
         forms.insert(0, [table(judges)])
@@ -167,6 +169,7 @@ def _detection_words(rows: Sequence[VariantResult], *, sets: bool, plain: bool) 
         noticed = [row for row in rows if row.state.is_noticed]
         words = f"{share} {len(noticed)}/{len(rows)}"
     else:
+        # Of one set a kind has one row.
         words = f"{share} {rows[0].state}"
     read = [row.read for row in rows if row.read is not None and row.partly_read]
     return f"{words} ({percent(min(read))} read)" if read else words

@@ -79,8 +79,10 @@ class SoFar:
     def kept(self, frames: "Iterator[pd.DataFrame]") -> "Iterator[pd.DataFrame]":
         """Tables of ratings, held until the run has ended if there are more results to come and not many."""
         for frame in frames:
+            # The ratings of the last result are not held, as the run ends with them.
             if len(self._done) + 1 < self._of_results:
                 self._frames.append(frame)
+                # The oldest go first: of these the explorer of the page then has no scores.
                 while sum(map(len, self._frames)) > _HELD:
                     self._frames.pop(0)
             yield frame
@@ -99,6 +101,7 @@ class SoFar:
             _log().info("the report so far, written anew as the run goes on: %s", self._page)
             self._is_first = False
         now = time.monotonic()
+        # A page that takes long to write comes seldom, so that all pages keep to their share of the time.
         self._next = now + max(self._distance, (now - began) / _SHARE)
         self._distance = min(1.5 * self._distance, _MOST_SECONDS)
 
@@ -110,12 +113,14 @@ class SoFar:
             made = self._so_far(stopped=stopped)
             if made is not None:
                 self._folder.write_report(html_report(made))
+        # The run must not fail because of its page.
         except DhpError:
             return None
         return made
 
     def _so_far(self, *, stopped: bool) -> Run | None:
         """The run as far as it is there."""
+        # Copies, as the result that has not ended is added to them below.
         done, frames = list(self._done), list(self._frames)
         rated, of = 0, 0
         if self._latest is not None and len(done) < self._of_results:
@@ -152,6 +157,7 @@ def first_pairs(run: Run) -> list[str]:
 
 def _score(ratings: RatingsArray, text: str) -> str:
     """The mean score of the first example in this text, over the metrics."""
+    # The original stands first in the arrays of ratings.
     place = 0 if text == ORIGINAL else 1 + ratings.variants.index(text)
     return score(float(ratings.means[place, :, 0].mean()))
 

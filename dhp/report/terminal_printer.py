@@ -92,8 +92,10 @@ def _print_grid(table: Grid, console: "Console") -> None:
     # A first cell that is wrapped gives the last one what it no longer takes.
     room = console.width - _start_of_last(table) + widths[0] - first
     lacking = widths[-1] - room
+    # All fits, or it is a listing, which wraps its last cell.
     if lacking <= 0 or not table.headings:
         _print_rows(table, max(room, _NARROWEST), first, console)
+    # The first cell can give what is lacking, and stays wide enough to be read.
     elif first - lacking >= _NARROWEST_FIRST:
         _print_rows(table, widths[-1], first - lacking, console)
     else:
@@ -108,6 +110,7 @@ def _width_of_first(table: Grid, widest: int) -> int:
             words += row[0].split()
     if not words:
         return widest
+    # A word that is longer is not broken: the column is as wide as it.
     return min(widest, max(_WIDEST_FIRST, *map(len, words)))
 
 
@@ -125,7 +128,9 @@ def _print_rows(table: Grid, room: int, first: int, console: "Console") -> None:
         line = Text(style=style)
         below: Sequence[Text] = ()
         if len(cells) > 1 and cells[0]:
+            # `wrap` returns lines: the first stands in the row, the others below it.
             cells[0], *below = cells[0].wrap(console, first)
+        # Not strict: the widths also have that of the last cell, which is put at the end below.
         for cell, width, aligned in zip(cells[:-1], widths, right, strict=False):
             cell.align("right" if aligned else "left", width)
             line.append_text(cell).append(" " * _GAP)
@@ -189,6 +194,7 @@ def _widths(table: Grid) -> list[int]:
         rows.append([Text(heading) for heading in table.headings])
     widths = [0] * len(rows[0])
     for row in rows:
+        # `cell_len` counts columns of the screen, of which a Chinese character takes two.
         widths = [max(width, cell.cell_len) for width, cell in zip(widths, row, strict=True)]
     return widths
 

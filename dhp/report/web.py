@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dhp.report.document import Part
 
 _HERE = Path(__file__).parent / "assets"
+# \u001b; not in \\u001b, where the first backslash escapes the second and u001b is text
 _ESCAPED_CONTROL = re.compile(r"(?<!\\)((?:\\\\)*)\\u00[01][0-9a-f]")
 
 
@@ -45,6 +46,7 @@ def page(
     rendered = _template(template).render(
         style=Markup("".join([asset("base.css"), verdict_styles(), *map(asset, styles)])),
         scripts=[Markup(text) for text in texts],
+        # Hashes for the content security policy: a browser runs these scripts and no others.
         script_hashes=Markup(" ".join(f"'sha256-{_sha256(text)}'" for text in texts)),
         **values,
     )
@@ -94,6 +96,7 @@ def _template(template: str | Path) -> "Template":
     Raises `ValueError` for a block that the template it extends has not: nothing would show it.
     """
     path = Path(template)
+    # A name is a template of ours; the folder of a path is searched after ours.
     environment = _environment(_HERE if isinstance(template, str) else path.parent)
     _check_blocks(environment, path.name)
     return environment.get_template(path.name)
@@ -109,6 +112,7 @@ def _check_blocks(environment: "Environment", name: str) -> frozenset[str]:
     tree = environment.parse(source)
     blocks = frozenset(block.name for block in tree.find_all(nodes.Block))
     for extends in tree.find_all(nodes.Extends):
+        # A parent by a variable could not be looked up here; our templates name theirs.
         assert isinstance(extends.template, nodes.Const)
         known = _check_blocks(environment, extends.template.value)
         shown = {part.name for part in tree.body if isinstance(part, nodes.Block)}
@@ -133,6 +137,7 @@ def _environment(folder: Path) -> "Environment":
     made = Environment(
         loader=FileSystemLoader([_HERE, folder]),
         autoescape=True,
+        # A misspelt name is an error and not an empty place on the page.
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -150,6 +155,7 @@ def _code(text: str) -> "Markup":
     from markupsafe import Markup, escape
 
     parts = (
+        # What stands between two back quotes has an odd place among the parts.
         Markup("<code>{}</code>").format(part) if index % 2 else escape(part)
         for index, part in enumerate(text.split("`"))
     )
@@ -161,6 +167,7 @@ def embedded(data: object) -> "Markup":
     from markupsafe import Markup
 
     dumped = _ESCAPED_CONTROL.sub("\\1\ufffd", json.dumps(data, ensure_ascii=False, separators=(",", ":")))
+    # `</script>` would end the element; as \u003c the sign is the same to JSON and nothing to HTML.
     return Markup(dumped.replace("<", "\\u003c"))
 
 
