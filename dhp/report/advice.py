@@ -93,6 +93,7 @@ def _on(some: Sequence[Result], every: Sequence[Result]) -> str:
     total = len(_datasets(every))
     if total == 1:
         return ""
+    # If all sets are concerned, their number says so without their names.
     if len(names) == total:
         return " on both sets" if total == 2 else f" on all {total} sets"
     return f" on {listed(names)}" if len(names) < 3 else f" on {len(names)} of {total} sets"
@@ -182,6 +183,7 @@ def _about_comparison_with_controls(results: Sequence[Result]) -> Iterator[Advic
 
 def _alike(row: VariantResult) -> bool:
     """Whether damage is undecided only because harmless edits may be noticed as often."""
+    # The limits lie above one half, so the damage itself is seen; only the edits are in doubt.
     above = row.detection_ci is not None and row.detection_ci[0] > 0.5
     return above and row.state.is_open and row.n >= FEWEST_PAIRS
 

@@ -91,7 +91,7 @@ def certainty_drawing(certainty: Certainty, of: str = "") -> Drawing:
 
 
 def certainty_parts(result: Result) -> list[Part]:
-    """What a page says of it, below a title of its own."""
+    """What a page says of how sure a judge is, below a title of its own."""
     parts: list[Part] = []
     if result.certainty is not None:
         parts.append(_as_sentence(certainty_sentence(result.certainty)))

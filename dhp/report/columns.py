@@ -136,6 +136,7 @@ def _points(difference: float | None) -> str:
 
 def points_apart(pair: Pair, *, limits: bool = True) -> str:
     """The difference of two judges in points, `+12 (6 to 18) *`; the star means significant at 0.05."""
+    # NaN, if no pair of both judges counts.
     if math.isnan(pair.difference):
         return _UNDEFINED
     words = _points(pair.difference)
@@ -255,7 +256,7 @@ PAPER: tuple[Column[Result], ...] = (*AVERAGES, INSIGNIFICANT)
 
 
 def weighed(results: Iterable[Result]) -> bool:
-    """Whether D with weights is asked for: by weights of experts, or by the statistics of the paper."""
+    """Whether D with weights is asked for, by weights of experts or by the statistics of the paper."""
     return any(r.weights not in _OURS or r.statistics == "paper" for r in results if not r.curves)
 
 
@@ -279,7 +280,7 @@ def legend(results: Sequence[Result]) -> list[str]:
 
 
 def stand_ins(made: Iterable[tuple[str, str | None]]) -> list[str]:
-    """Which rules make what a language model would, in a line if any do, of variants and their stand-ins."""
+    """A line on the rules that stand in for a language model, from variants and their rules; or no line."""
     pairs: dict[str, None] = {}
     for variant, rule in made:
         if rule:

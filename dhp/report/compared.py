@@ -52,7 +52,9 @@ def _change(comparisons: Sequence[DatasetComparison]) -> str:
     if len(comparisons) == 1:
         overall = _change_on(comparisons[0])
     else:
+        # The direction is that of a significant difference; 0 means that none is shown.
         directions = [each.scores["detection"].pairs[0].direction for each in comparisons]
+        # Of several sets no figure is said: the sentence counts the sets.
         more, less = directions.count(1), directions.count(-1)
         overall = (
             f"{new} notices more than {old} on {more} of {len(directions)} sets, less on {less or 'none'}"
@@ -132,6 +134,7 @@ def _reason(row: VariantResult) -> str:
     figures = f"{percent(row.detection)} ({percents(row.detection_ci)})"
     if row.state.like_edits:
         return f"{figures}: not shown to score lower than the harmlessly edited text"
+    # More than 50 % and still open: it fails only in the test over all kinds.
     if row.state.is_open and row.detection_ci[0] > _BLIND:
         return f"{figures}: not proven in the test over all kinds, more examples decide"
     if row.state.is_open:

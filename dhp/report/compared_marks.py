@@ -58,6 +58,7 @@ def _fewest_errors(comparisons: Sequence[DatasetComparison]) -> str:
     """Of several judges that with the smallest sum of both shares, the mean over the sets."""
 
     def errors(judge: int) -> float:
+        # Both shares are errors, so their sum is what a judge does wrong.
         return sum(_mean(comparisons, share, judge) for share in _TEXTS)
 
     names = comparisons[0].names
@@ -114,6 +115,7 @@ def marks_table(
         shown = [names[judge] for judge in each.judges] if names else each.names
         for place, name in enumerate(shown):
             rows.append(_MarkedRow(each, name, place))
+        # The difference of two; of several judges there would be a row for every two.
         if len(shown) == 2:
             rows.append(_MarkedRow(each, f"{shown[1]} - {shown[0]}", None))
     columns = []
@@ -130,6 +132,7 @@ def marks_table(
 
 def _share(heading: str, share: str, meaning: str) -> Column[_MarkedRow]:
     def words(row: _MarkedRow) -> str:
+        # The row of a difference has a pair; that of a judge has none.
         pair = row.pair(share)
         return percent(row.point(share)) if pair is None else points_apart(pair)
 

@@ -97,6 +97,7 @@ def compared_page(
     Texts are read from `runs`; without them they are named only.
     """
     sets = [_set(each, rated[each.dataset]) for each in comparisons]
+    # Only the texts that the page shows are looked for, as runs hold many more.
     wanted: set[_Key] = set()
     rows: list[VariantResult] = []
     for each in sets:
@@ -114,6 +115,7 @@ def compared_page(
         sentence=printable(comparison_sentence(comparisons)),
         changes=_changes(runs, wanted),
         agreement_parts=agreement_parts,
+        # A verdict that no cell has needs no place in the key.
         verdicts=[verdict for verdict in verdicts_about("damage") if verdict in states],
         run_columns=run_columns,
         DETECTION=DETECTION,
@@ -135,6 +137,7 @@ def _set(comparison: DatasetComparison, entries: Sequence[RunResult]) -> _Set:
     # Of three judges or more there is no before and after.
     changed = changed_kinds(*entries) if len(entries) == 2 else {}
     matrix = matrix_of(comparison.dataset, names, [entry.result for entry in entries])
+    # The matrix has its kinds level by level; here those come first in which the judges differ most.
     order = [variant for variant, _ in most_different([comparison])]
     rows = sorted(matrix.rows, key=lambda row: order.index(row.variant))
     heads = list(zip(names, map(printable, folders), strict=True))

@@ -216,7 +216,7 @@ class Table(Generic[Row]):
     folded: Callable[[Sequence[Row]], str] | None = None
     """The name of several rows that are the same but for their names: all but a page show these in one."""
     group: Callable[[Row], object] | None = None
-    """What rows have in common: a page leaves a gap where it changes, and no row of another is folded in."""
+    """The group of a row: a page leaves a gap between groups, and rows of two groups are never folded."""
     tags: Callable[[Row], Mapping[str, str]] | None = None
     """What the filters of a page know of a row: facet -> value."""
     css: str = "results"

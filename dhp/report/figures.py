@@ -38,9 +38,9 @@ CHARTS = ("overview", "kinds", "D", "marks", "certainty", "doses")
 def write_figures(results: Sequence[Result], folder: str | Path, charts: Collection[str] = ()) -> list[Path]:
     """Write charts of the results into a folder; returns the files, a chart after the other.
 
-    Without names of `CHARTS` this is one: judges (or the sets of one judge) by kinds of damage, of a single
-    result its kinds with limits, and of a run with doses their curves. Raises `InputError` if the folder
-    cannot be written or a name is unknown.
+    `charts` are names of `CHARTS`. By default several results have a chart of judges (or of the sets of one
+    judge) by kinds of damage, a single result one of its kinds with limits, doses their curves. Raises
+    `InputError` if the folder cannot be written or a name is unknown.
     """
     unknown = [name for name in charts if name not in CHARTS]
     if unknown:

@@ -121,7 +121,7 @@ def cost(row: VariantResult) -> str:
 
 
 def _statements(results: Sequence[Result], without: Collection[str]) -> list[Statement]:
-    """What is said of a judge, but of the kinds `without`."""
+    """What is said of a judge, leaving out the kinds `without`."""
     judged = [each for each in results if not each.too_few]
     if not judged:
         return [Statement(UNDECIDED, f"needs {FEWEST_PAIRS} examples or more for a verdict")]
@@ -198,7 +198,7 @@ def _remedy(results: Sequence[Result]) -> str:
 
 
 def _silent_side(results: Sequence[Result]) -> str:
-    """The texts on which a judge is mute though it is not on all of them together."""
+    """The side, originals or damaged texts, on which a judge is mute if it reads enough of the other."""
     originals = [each.read_originals for each in results if each.read_originals is not None]
     damaged = [each.read_damaged for each in results if each.read_damaged is not None]
     if not originals or not damaged:

@@ -79,12 +79,14 @@ def kinds_by_verdict(results: Sequence[Result]) -> list[KindsOfVerdict]:
     if all(each.blind or each.silent for each in judged):
         return []
     floor = max(each.floor for each in judged)
+    # Kinds with one verdict may have two phrases, so both together are the key.
     names: dict[tuple[Verdict, str], dict[str, str]] = {}
     for kind, rows in _rows_by_kind(judged).items():
         verdict = foremost(row.state for row in _on_all_sets(rows))
         name = f"{kind}{_extent(verdict, rows)}"
         names.setdefault((verdict, _phrase(verdict, rows, floor)), {})[kind] = name
     groups = []
+    # The order of the sentence is that of the verdicts, not that in which kinds were met.
     for verdict in in_sentence("damage"):
         for phrase in _phrases(verdict):
             if (verdict, phrase) in names:
@@ -114,6 +116,7 @@ def _phrase(verdict: Verdict, rows: _RowsBySet, floor: float) -> str:
     for row in _on_all_sets(rows):
         if row.state.is_open and row.detection is not None:
             known.append(row.detection)
+    # Without a figure nothing says that it is near the floor.
     if not known or sum(known) / len(known) < floor:
         return NOT_NOTICED_SO_FAR
     return NOT_PROVEN_YET
@@ -130,6 +133,7 @@ def _extent(verdict: Verdict, rows: _RowsBySet) -> str:
             sets += 1
     if sets < len(rows):
         return f" ({sets} of {len(rows)} sets)"
+    # The degree is said only if other rows of the kind have another verdict.
     degrees = {parse_variant(row.variant).degree for row in concerned}
     if len(degrees) == 1 and len(concerned) < len(_on_all_sets(rows)):
         return f" ({degrees.pop()})"

@@ -45,7 +45,7 @@ class Miss:
 
     kind: str
     pairs: Sequence[Pair]
-    """The largest rise of the score first, of equal ones the largest change; at a mark the highest score."""
+    """The largest rise of the score first, at a mark the highest score; of equal ones the largest change."""
 
 
 def misses(rated: Sequence[RunResult], texts: Mapping[str, Texts]) -> list[Miss]:
@@ -60,9 +60,11 @@ def misses(rated: Sequence[RunResult], texts: Mapping[str, Texts]) -> list[Miss]
         for row in each.result.damage:
             if marked:
                 if row.passes is not None and row.passes.share > 0:
+                    # Negative, so that the kind of which most texts pass sorts first.
                     worst.append((-row.passes.share, row.variant, place))
             elif row.detection is not None and not (row.state.is_noticed or row.state.like_edits):
                 worst.append((row.detection, row.variant, place))
+    # The worst first; only the figure decides, so that equal ones stay in the order of the results.
     worst.sort(key=lambda each: each[0])
     kinds: dict[str, list[tuple[str, int]]] = {}
     for _, variant, place in worst:
@@ -81,6 +83,7 @@ def misses(rated: Sequence[RunResult], texts: Mapping[str, Texts]) -> list[Miss]
 
 
 def _distance(row: Mapping[str, Any]) -> float:
+    # `audit` is None if nobody measured the change.
     return (row.get("audit") or {}).get("distance") or 0
 
 
@@ -92,6 +95,7 @@ def at_mark(rated: Sequence[RunResult]) -> bool:
 def _pairs(variant: str, place: int, rated: RunResult, texts: Mapping[str, Texts]) -> list[Pair]:
     """The pairs whose damaged text passes, or without a mark those whose mean score did not fall."""
     ratings = rated.ratings.of_pairs_read()  # what nobody judged was not missed
+    # Shapes: originals (examples, metrics), copies (examples, 1, metrics), drops (examples, metrics).
     original, degraded = ratings.score_tables([variant])
     drops = ratings.difference_table([variant], ratings.metrics)[:, 0]
     mark = rated.result.pass_mark

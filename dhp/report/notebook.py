@@ -215,6 +215,7 @@ def _compared_rows(comparison: DatasetComparison) -> Iterator[dict[str, Any]]:
         # Differences are said of pairs of judges; a row of the table names that with the first one.
         beside_first = {pair.second: pair for pair in pairs if pair.first == 0}
         for place, (judge, row) in enumerate(zip(comparison.judges, kinds, strict=True)):
+            # None for the first judge itself.
             pair = beside_first.get(place)
             yield {
                 "dataset": comparison.dataset,

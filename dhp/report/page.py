@@ -80,10 +80,12 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
         curves=curves,
         several=several,
         sentences=sentences(results),
+        # Of a single result the matrix would be one column: its table says the same.
         matrices=_placed_matrices(results) if several else [],
         advice=_advised(results),
         misses=misses(run.rated, _texts(run)) if run.has_texts else [],
         at_mark=at_mark(run.rated),
+        # A verdict that no row has needs no place in the key.
         verdicts=[verdict for verdict in verdicts_about("damage") if verdict in states],
         runs=_runs(results),
         figures_of=figures_of,
@@ -175,9 +177,11 @@ def write_report(
         )
     if isinstance(run, Comparisons):
         path = _path(out, None)
+        # A comparison holds its runs; those without texts in a folder are named only.
         with_texts = [each for each in run.runs if each.has_texts]
         write_lines(path, [compared_page(run.rated, run, with_texts)])
         return path
+    # A folder that is no run itself has the page of all runs in it.
     if not isinstance(run, Results) and holds_runs(run):
         return write_index(run, out)
     run_of_page = open_run(run, "the results")

@@ -68,6 +68,7 @@ def flat(parts: Iterable[Part]) -> Iterator[Flat]:
             case Heading(text):
                 yield Strong(text)
             case Note(text):
+                # Notes mark code by back quotes, which plain text shows without.
                 yield text.replace("`", "")
             case Alarm(text):
                 yield f"warning: {text}"
@@ -96,6 +97,7 @@ def _grid(table: Table[Any]) -> Grid:
     columns = [column for column in table.columns if not column.drawn]
     lines, row_styles, cell_styles = [], [], []
     for rows in _same_rows(table, columns):
+        # Rows that are folded are alike, so the first of them has the cells of all.
         cells = [column.cell(rows[0]) for column in columns]
         line = [cell.line for cell in cells]
         if table.folded:
@@ -122,6 +124,7 @@ def _same_rows(table: Table[Any], columns: Sequence[Column[Any]]) -> list[list[A
 
 
 def _row_style(table: Table[Any], row: Any) -> str:
+    # The verdict of a row decides its colour; `style` is for tables whose rows have none.
     if table.word is not None:
         return table.word(row).style
     return "" if table.style is None else table.style(row)

@@ -59,7 +59,7 @@ class _Listed:
 
 
 def holds_runs(folder: str | Path) -> bool:
-    """Whether it is not a run itself, but holds finished runs."""
+    """Whether the folder is no run itself, but holds finished runs."""
     return not (Path(folder) / RESULTS).is_file() and any(Path(folder).glob(f"*/{RESULTS}"))
 
 

@@ -15,7 +15,7 @@ from dhp.runs.compare import DatasetComparison
 
 @dataclass(frozen=True, slots=True)
 class _TwoJudges:
-    """How far two judges agree; rho is undefined, None, where a judge gives all texts the same score."""
+    """How far two judges agree; rho is None (undefined) if a judge gives all texts the same score."""
 
     names: str
     originals: float | None

@@ -39,6 +39,7 @@ def results_in_terminal(results: Results, *, details: bool = False) -> list[Part
     `details` shows each result's own table, as where there is only one, with D, all notes and the signature.
     """
     several = len(by_judge(results)) >= SEVERAL
+    # The best judge first, as the tables below rank them.
     shown = ranked(list(results)) if several else list(results)
     judged = [each for each in shown if not each.too_few]
     parts: list[Part] = []
@@ -54,6 +55,7 @@ def results_in_terminal(results: Results, *, details: bool = False) -> list[Part
             parts += [doses_table(curve), ""]
     plain = [each for each in shown if each.damage]
     if judged and plain:
+        # `judges_on_sets` is empty for few results, which then have a row each.
         on_sets = [] if details else judges_on_sets(plain)
         parts += on_sets or runs_tables(plain)
         parts.append("")
@@ -146,11 +148,13 @@ def _runs_table(
 ) -> Table[Result]:
     judges = list(by_judge(results))
     sizes = {each.dataset: each.n for each in results}
+    # Datasets in folders of one name: the name stands once in the title and not in each row.
     shared = shared_folder(list(sizes))
     title = ""
     if titled:
         who = judges[0] if len(judges) == 1 else f"{len(judges)} judges"
         ratings = sum(each.ratings["asked"] for each in results)
+        # Judges on one dataset rate the same examples, which count once.
         examples = sum(sizes.values())
         title = f"{who} on {sets(list(sizes))}: {ratings:,} ratings of {examples:,} examples"
     first = []
@@ -180,6 +184,7 @@ def runs_tables(results: Sequence[Result]) -> list[Part]:
 def doses_table(curve: DoseResponse) -> Table[DoseResponse]:
     """Detection at each dose, and T75."""
     columns = [Column[DoseResponse]("dose", lambda _: "detection", right=False)]
+    # Each place is bound by a function of its own; a lambda in the loop would see the last place only.
     columns += [_at_dose(place, dose) for place, dose in enumerate(curve.doses)]
     columns.append(Column("T75", lambda of: of.t75 and of.t75.value, words=t75, right=False))
     return Table(f"{kind_name(curve.perturber)}: detection by dose", columns, [curve])
@@ -211,6 +216,7 @@ _ALL = "all"
 
 def _both_ways_table(pointwise: Result, pairwise: Result) -> Table[tuple[str, _Seen, _Seen]]:
     """Detection of each kind of damage in both ways, and of the whole run."""
+    # Pairs of a kind are looked up by its name, as the two results may have other kinds.
     in_pairs = {row.variant: row for row in pairwise.variants}
     rows: list[tuple[str, _Seen, _Seen]] = []
     for row in pointwise.variants:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 _NARROWEST = 16
 """Columns that the last cell of a row needs at least, if it may be wrapped."""
 _NARROWEST_FIRST = 24
-"""Columns to which the first cell of a row is wrapped at most, before a row takes several lines."""
+"""The fewest columns that first cells are wrapped to; with fewer a row takes several lines."""
 _WIDEST_FIRST = 60
-"""Columns to which the first cell of a row is wrapped at least, but for a longer word."""
+"""The most columns of the first cell of a row, unless it has a longer word."""
 _INDENT = 4
 """How much further in the other lines of a wrapped line begin."""
 _GAP = 2
