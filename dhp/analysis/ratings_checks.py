@@ -131,6 +131,7 @@ def _check_scales(table: "pd.DataFrame", scales: Mapping[str, Scale], place: str
         one_of("metric", table["metric"].iloc[_row(unknown) - 1], scales, f"{place}: row {_row(unknown)}")
     code, names = pd.factorize(table["metric"])
     low = np.array([scales[name].min for name in names])[code]
+    # Looked up once for each metric, then spread over the rows by its number.
     high = np.array([scales[name].max for name in names])[code]
     off = (table["score"] < low) | (table["score"] > high)
     if off.any():

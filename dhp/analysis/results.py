@@ -539,6 +539,7 @@ class Result:
         # With an alarm over the unchanged text, which is no edit and so is not among those below.
         states = [row.state for row in self.alarms]
         states += [row.state for row in self.controls if row.variant != IDENTITY]
+        # The highest rank is the worst word.
         return max(states, key=lambda state: state.rank, default="not run")
 
     @property

@@ -172,6 +172,7 @@ def _shares(table: "pd.DataFrame", rows: _Rows, of_metric: Mapping[str, Bools]) 
     texts, _, examples = rows.shape
     shares = {}
     for metric, chosen in of_metric.items():
+        # The rows that are scored by this metric and state probabilities.
         at = np.flatnonzero(chosen & present)
         lists = [json.loads(text) for text in table["probabilities"].iloc[at]]  # e.g. "[0.1, 0.2, 0.7]"
         lengths = {len(each) for each in lists}
@@ -207,6 +208,7 @@ def _stated(table: "pd.DataFrame", rows: _Rows, place: str) -> dict[str, Floats]
         column = numbers.to_numpy()
         present = ~np.isnan(column)
         values = column[present]
+        # Other values mean something else by the same name, such as per cent.
         if values.size and (values >= 0).all() and (values <= 1).all():
             cells = rows.cell[present]
             counts = np.bincount(cells, minlength=size)

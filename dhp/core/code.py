@@ -75,6 +75,7 @@ def _token(token: str, first: bool) -> _Token:
     if word.isascii() and word.isalpha() and (word.islower() or word.istitle()):
         return _Token.WORD  # most are: told without patterns
     plain = _EMPHASIS.sub(r"\2", token) if token[0] in "*_" else token
+    # A hyphen before the first word of a line may be the mark of a list; elsewhere `-x` is an option.
     core = plain.lstrip(_BEFORE + "-" if first else _BEFORE).rstrip(_BEHIND)
     if _WORD.fullmatch(core) and not _QUOTED_KEY.fullmatch(token):
         if len(core) >= 2 * _ROW and _CHARACTER.search(core):
@@ -261,9 +262,11 @@ def _is_record(lines: Sequence[str]) -> bool:
     if not keys or (len(names) < len(keys) and len(keys) == len(lines)):
         return False  # a conversation: who speaks in it comes again
 
+    # The values of a record may themselves be records, or lines of code.
     below = [line for line in lines if _indent(line) > left]
     if any(_KEY.fullmatch(line) or _looks(line) is _Line.CODE for line in below):
         return True
+    # In words: `name: Anna Smith` is data, `note: he came home late` may be a sentence.
     longest = max(len((key["value"] or "").split()) for key in keys)
     return len(keys) >= _LEAST_KEYS and (bool(below) or longest <= _LONGEST_VALUE)
 
@@ -394,6 +397,7 @@ def _are_comments(*lines: str) -> bool:
     """Whether lines that follow one another begin with the same sign of a comment; two headings do not."""
     if not all(map(_COMMENT.fullmatch, lines)):
         return False
+    # `#` above `##` are headings of two levels, and not comments one below the other.
     signs = {_SIGN.split(line, 1)[0] for line in lines}
     return len(signs) == 1
 
@@ -445,6 +449,7 @@ def _opened(line: str) -> Callable[[str], bool] | None:
         behind = line.partition(opening)[2]
         if closing not in behind and (line.lstrip().startswith(opening) or closing == opening):
             return lambda last: closing in last
+    # It ends with a line that holds the same name alone, perhaps with a semicolon.
     heredoc = _HEREDOC.search(line)
     if heredoc:
         return lambda last: last.strip().rstrip(";") == heredoc[2]
@@ -468,6 +473,7 @@ def _grow(lines: Sequence[str], plain: Sequence[bool], marked: list[bool]) -> No
         precedes = behind is not None and marked[behind]
         if not (follows or precedes):
             continue
+        # In a text that is mostly code short lines between it are labels; in prose they may be headings.
         is_mostly_code = 2 * sum(marked) > len(stated)
         is_label_of_code = is_mostly_code and all(map(_is_label, block))
         if _is_part(block, between=follows and precedes) or is_label_of_code:

@@ -103,6 +103,7 @@ def shared(old: str, new: str, i: int = 0, j: int = 0) -> int:
 
 def _behind_change(old: str, new: str, i: int, j: int) -> tuple[int, int] | None:
     """The first spaces behind `old[i]` and `new[j]` from which on both are the same for a while."""
+    # Only a space can begin the part behind a change: words stay whole.
     space = old.find(" ", i, i + _REACH)
     while space >= 0:
         block = old[space : space + _BLOCK]
@@ -129,6 +130,7 @@ def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     lows: list[int] = []
     before: list[int] = []  # number of a pair -> that of the pair before it in its chain, -1 for the first
     for number, (_, j) in enumerate(pairs):
+        # The longest chain that this pair can follow has as many pairs as `lows` has entries below `j`.
         length = bisect_left(lows, j)
         before.append(ends[length - 1] if length else -1)
         # Slices, as they replace an entry or append one at the end.
@@ -281,6 +283,7 @@ def excerpt(before: str, after: str, level: str) -> Pieces:
     """
     if max(len(before), len(after)) <= EXCERPT:
         return diff(before, after, level)
+    # A tenth of the excerpt shows what stands before the first change.
     start = 0 if before == after else max(0, shared(before, after) - EXCERPT // 10)
     end = start + EXCERPT
     operations = diff(before[start:end], after[start:end], level)

@@ -230,7 +230,9 @@ def _structure(text: str) -> _Structure:
     # Which lines are no prose: by Markdown, or as code without a fence.
     lines = list(_lines(text))
     shown = [text[a:b] for a, b in lines]
+    # By Markdown alone; lines of code without a fence are added below.
     fixed = _fixed_lines(shown)
+    # Inverted, as `code_lines` asks for the lines that it may mark.
     may_be_prose = [not each for each in fixed]
     is_maskable = not _RUN.search(text)  # else no code could be hidden
     code = code_lines(shown, may_be_prose) if is_maskable else [False] * len(lines)
@@ -248,6 +250,7 @@ def _structure(text: str) -> _Structure:
     inside: list[Span] = []
     for i, (a, b) in enumerate(lines):
         if not fixed[i]:
+            # The mark at the start of the line is known already, and counts as the first of the row.
             behind_mark = (items[i][1], b) if i in items else (a, b)
             marks = _inside(text, behind_mark, i in items)
             inside += [span for span in marks if not _meets(span, inline)]
@@ -296,6 +299,7 @@ def _fixed_lines(lines: Sequence[str]) -> list[bool]:
         elif table and "|" in line:
             fixed[i] = True
         else:
+            # A line without a bar ends the table.
             table = False
             fixed[i] = _HEADING.fullmatch(line) is not None
             if i and lines[i - 1].strip() and _UNDERLINE.fullmatch(line):  # a heading with `===` below it
@@ -345,6 +349,7 @@ def _items(lines: Sequence[str], fixed: Sequence[bool]) -> Iterator[tuple[int, S
             counts = True  # no other mark stands in prose at the start of a line
         if counts:
             begun = True
+            # White space before the mark is no part of it, nor is that behind it.
             blank = len(line) - len(line.lstrip())
             yield i, (blank, len(item.group().rstrip()))
 
@@ -448,6 +453,7 @@ def _next_word(line: str, following: str) -> int:
     Chinese and Japanese lines are broken anywhere, but not before or behind certain marks, which go along.
     """
     start = following.lstrip()
+    # Letters that take one column on either side of the break: words are set apart by spaces.
     is_narrow = columns(line.rstrip()[-1]) == 1 == columns(start[0])
     if is_narrow:
         return 1 + columns(start.split(maxsplit=1)[0])

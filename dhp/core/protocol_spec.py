@@ -127,6 +127,7 @@ class Protocol(Spec):
 
     @model_validator(mode="after")
     def _kind_fits(self) -> "Protocol":
+        # What the file states, even with the default as its value: it would have no effect.
         others = _POINTWISE_SETTINGS if self.pairwise else _PAIRWISE_SETTINGS
         unfit = [name for name in others if name in self.model_fields_set]
         if unfit:

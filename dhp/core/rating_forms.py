@@ -125,6 +125,7 @@ def _yes_or_no(cells: "pd.Series[Any]", place: str) -> "pd.Series[Any]":
     import pandas as pd
 
     words = cells.map(lambda value: ACCEPTED.get(str(value).strip().lower(), value))
+    # Words that are neither true nor false become NaN, and are refused below.
     numbers = pd.to_numeric(words, errors="coerce")
     wrong = words.notna() & ~numbers.between(0, 1)
     if wrong.any():
@@ -180,6 +181,7 @@ def _compared(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
         scores.append(score)
         rules.append(rule)
     rated = frame.assign(score=scores, rule=pd.Series(rules, dtype=object))
+    # What makes two rows about one original, as far as the table has it.
     keys = [name for name in _TEXT_KEYS if name in frame]
     # One for all copies of a text: a copy that won has more than its 0, one that lost has less.
     originals = frame.drop_duplicates(keys).assign(variant=ORIGINAL, score=0.0, rule=BESIDE)

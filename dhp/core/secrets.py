@@ -58,6 +58,7 @@ def remember(*values: str) -> bool:
     for value in values:
         secret = _without_scheme(value)
         if _is_long_enough(secret):
+            # Each form in which a file may hold it, as hiding looks for plain texts.
             forms += _forms(secret)
     add(dict.fromkeys(forms, HIDDEN))
     return bool(forms)
@@ -80,12 +81,14 @@ def remember_fields(value: object, name: str = "") -> None:
             for match in _SCHEME.finditer(value):
                 whole, scheme = match[0], match[1]
                 add({whole: f"{scheme} {HIDDEN}"})
+        # A number can be hidden only together with its name: elsewhere it may be any number.
         case int() if not isinstance(value, bool) and _is_secret(name, ""):
             add(_with_name(name, value))
 
 
 def remember_address(url: str) -> tuple[str, ...]:
     """Keep the parts of an address that may be keys; returns those of its path."""
+    # Without the host, which is the first part, and without the query.
     path = url.partition("://")[2].partition("?")[0].split("/")[1:]
     parts = tuple(part for part in path if _PART_OF_ADDRESS.search(part))
     remember(*parts, *_secrets_in(url))

@@ -122,6 +122,7 @@ class Metric(Spec):
             raise ValueError("levels: are for a scale of numbers; with labels leave them out")
         if len(self.levels) == 1:
             raise ValueError("levels: must be two or more")
+        # A label is stored as its number, counted from 1.
         if self.labels and (self.scale.min, self.scale.max) != (1, len(self.labels)):
             raise ValueError(f"scale must be {{min: 1, max: {len(self.labels)}}}, by the number of labels")
         different = {label.strip().lower() for label in self.labels}  # answers are read in any case
@@ -215,6 +216,7 @@ class Task(Spec):
             place = f"translations.{language}"
             if language == self.language:
                 raise ValueError(f"{place}: is the language of the task itself")
+            # Both or neither: a judge reads of a source in every language, or in none.
             if (texts.source_label is None) != (self.source_label is None):
                 raise ValueError(f"{place}.source_label: must be given exactly if the task has one")
             check_keys(f"{place}.shown_fields.", texts.shown_fields, self.shown_fields)
@@ -610,6 +612,7 @@ class Weights(Spec):
                 # An expert votes for one metric; those without an answer have no vote.
                 if self.experts is not None and total > self.experts:
                     raise ValueError(f"{place}: {total} votes of {self.experts} experts; must be one each")
+        # How far experts agree follows from their votes, and cannot stand without them.
         lacking = [task for task in self.agreement if task not in self.votes]
         if lacking:
             raise ValueError(f"agreement.{lacking[0]}: has no votes; allowed: {', '.join(self.votes)}")

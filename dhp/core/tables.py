@@ -430,6 +430,7 @@ def read_tables(path: Path, patterns: Sequence[str] = (), *, broken: bool = Fals
     suffix = path.suffix.lower()
     if path.exists() and not path.is_dir():
         one_of("kind of file", suffix, TABLE_SUFFIXES, str(path))
+    # A single table; folders and archives of tables come below.
     if not path.is_dir() and suffix != ".zip":
         with opened(path) as file:
             return parsed(str(path), suffix, file, broken=broken)
@@ -443,6 +444,7 @@ def read_tables(path: Path, patterns: Sequence[str] = (), *, broken: bool = Fals
         columns.update(dict.fromkeys((*one.columns, *where)))
         for row in one.rows:
             rows.append(replace(row, values={**row.values, **where}))
+    # No file was read, as each table brings columns at least from its place.
     if not columns:
         wanted = ", ".join(patterns or _FORMATS)
         raise InputError(f"{path}: no table in it; must be a folder or .zip that holds {wanted}")

@@ -154,6 +154,7 @@ def in_sentence(subject: Subject) -> list[Verdict]:
     """The words on a subject in the order of a sentence: what is good, then the worst first."""
     words = verdicts_about(subject)
     good = [word for word in words if word.is_good]
+    # From the best to the worst, and so turned round for the worst to come first.
     others = [word for word in words if not word.is_good]
     return good + others[::-1]
 

@@ -95,6 +95,7 @@ def _copy(
         chunk = reply.read(_CHUNK)
         if not chunk:
             break
+        # Only the beginning of an answer shows what it is.
         if done == 0 and _is_page(chunk):
             raise InputError(f"{name}: {url} answered with a web page; expected: the file itself")
         if done + len(chunk) > MOST_BYTES:
@@ -166,6 +167,7 @@ def fetch(card: Card, folder: Path, progress: Progress | None = None) -> Path:
 
 def _fetch_file(source: Download, name: str, folder: Path, progress: Progress | None) -> Path:
     """Download one file and unpack it if it is an archive; returns the file or unpacked folder."""
+    # A card might name a path that leads out of the folder.
     if Path(name).name != name:
         raise InputError(f"{folder}: download file '{name}'; allowed: a plain file name")
     url, digest = source.files[name], source.sha256.get(name)

@@ -98,4 +98,5 @@ def _load(place: str, address: str) -> dict[str, Any]:
             datasets.exceptions.DatasetsError,
         ) as e:
             raise InputError(f"{place}: cannot be loaded ({reason(e)})") from None
+    # What was saved as a single table has no splits, and gets a name for its only one.
     return dict(loaded) if isinstance(loaded, datasets.DatasetDict) else {"all": loaded}
