@@ -75,6 +75,7 @@ class _Typed:
 
 
 _WHOLE = "dhp.whole_help"
+"""Key in the `meta` of click, which a group and its command share."""
 
 
 def is_whole_help(context: click.Context) -> bool:

@@ -43,6 +43,7 @@ _LETTERS = "judges that share a letter do not differ significantly in detection 
 _OF_ONE = "largest difference first"
 _OF_TWO = "largest difference first; * significant at 0.05, test and limits corrected over all kinds"
 _OF_SEVERAL = "mean, and number of datasets in which it is noticed; largest difference first"
+"""Ends of the title above the kinds of damage: on one dataset, for two judges on it, on several datasets."""
 _REASONS = 4
 """Kinds with different verdicts of which the reason is printed. Chosen: more are seldom read."""
 _ALARM = "! false alarm: harmless edits lower the score as damage does"

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dhp.core.tables import Row
 
 _COLUMNS = ("output", "source", "id")
+"""Questions about columns of the table: in the file their answers stand below `field`."""
 _LEFT_OUT = ("--field", "--config", "--dry-run", "--details")
 """Common options of `dhp benchmark` that are not offered in the file."""
 

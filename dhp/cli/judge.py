@@ -100,7 +100,7 @@ def judge(
         counts, failures = settings.filled(lambda context: _written(rating_parts(spec, context), target))
     by_status = [f"{count:,} {status}" for status, count in counts.most_common()]
     say(f"written to {out}: {', '.join(by_status)}")
-    name = data.partition("=")[0]
+    name = data.partition("=")[0]  # of a published set, if it is one: `summeval=FILE`
     why = FROM_REFERENCE.get(name)
     if why and not changes.reference:
         say(f"note: {name}: {why}; --reference shows it to language models")

@@ -51,6 +51,7 @@ def refuse_unused(models: Sequence[str], protocols: Sequence[str], *, perturb_mo
     ask_none = (*_ASK_NO_MODEL, *offered("judges"))
     for model in models:
         provider, _, _ = model.partition("/")
+        # One judge that asks a language model is enough: all options are of use to it.
         if provider not in ask_none and not reads_table(model):
             return
 

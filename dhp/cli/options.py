@@ -181,6 +181,7 @@ def is_stated(parameter: click.Parameter, context: click.Context) -> bool:
 
 def _leaves(record: type[Any], path: str) -> Iterator[tuple[str, "Field[Any]", str]]:
     """Path, field and heading of each option of a record and of the records in it."""
+    # The first line of its docstring is the heading in the help.
     heading = (record.__doc__ or "").partition("\n")[0].rstrip(".")
     for field in fields(record):
         inner = _inner(field)
@@ -221,6 +222,7 @@ def _decorator(
     assert known is not None
     kind = _kind(field)
     is_flag = kind is bool
+    # What `read` makes a value of is a text to click.
     kind_of_click: type[Any] | None = str if known.read else kind
     if is_flag:
         kind_of_click = None  # it takes no value

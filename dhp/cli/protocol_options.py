@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 DEFAULT = "default"
+"""What a user types to leave a setting to the model."""
 DEFAULT_PROTOCOL = "dhp"
 
 

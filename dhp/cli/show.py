@@ -76,6 +76,7 @@ def _dataset(asked: ShowRequest) -> Iterator[Part]:
     is_bundled = base != name
     count = len(whole.examples)
     if card.n and not is_bundled:
+        # As many as the benchmark takes, if there are so many.
         count = min(card.n, count)
     chosen = whole.chosen(count if choice.n is None else choice.n, asked.seed)
     title = f"bundled examples of the kind of {card.title}" if is_bundled else card.title
@@ -176,7 +177,7 @@ def _candidates(asked: ShowRequest, metrics: "Sequence[str | Metric]") -> "tuple
     from dhp.perturb.perturbed_dataset import original_of
 
     perturbed = asked.choice.perturbed
-    # A set of degraded texts brings its examples, so it needs no dataset beside it.
+    # A set of degraded texts says itself whose texts these are.
     first = asked.dataset[:1] or (None if perturbed else ("mini/summeval",))
     choice = with_own_task(first, asked.choice, metrics)
     if asked.variant == ORIGINAL and not perturbed:
@@ -309,6 +310,7 @@ KINDS: Mapping[str, Callable[[], Sequence[Row]]] = {
     "judges": judges,
     "weights": weights,
 }
+"""Kind -> what lists its names."""
 
 
 @click.command("list", cls=Command)

@@ -482,6 +482,7 @@ def read_steps(path: Path) -> dict[str, dict[str, list[str]]]:
     steps = load_steps(path, "metric")
     metrics = {task: read_task(task).metric_names for task in names_of("task")}
     by_task: dict[str, dict[str, list[str]]] = {}
+    # `load_steps` has the key None for a file without the level of tasks.
     of_all_tasks = steps.pop(None, None)
     if of_all_tasks is not None:
         of_any_task: set[str] = set()

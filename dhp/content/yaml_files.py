@@ -213,6 +213,7 @@ def _first_fault(error: ValidationError, spec: type[Any]) -> str:
     first = unknown[0] if unknown else errors[0]
     kind, path = first["type"], first["loc"]
     place = ".".join(str(part) for part in path)
+    # What pydantic calls an unknown key of a model, and of a dataclass.
     if kind in ("extra_forbidden", "unexpected_keyword_argument"):
         *parents, key = path
         return f"{place}: unknown key; {suggest(str(key), _fields_at(spec, parents))}"

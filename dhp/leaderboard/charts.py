@@ -135,6 +135,7 @@ def _picture(lines: _Lines, axis: "Callable[[Axes], None]", description: str) ->
             places = [point.place for point in points]
             detections = [point.detection for point in points]
             marker = _MARKERS[number % len(_MARKERS)]
+            # The intervals below take the colour that matplotlib gave to this line.
             (line,) = axes.plot(places, detections, label=name, marker=marker)
             for point in points:
                 if point.ends is not None:

@@ -180,6 +180,7 @@ def _rated_variants(result: Result, ratings: RatingsArray, source: str) -> list[
     levels = ratings.levels or {}
     variants = []
     for row in (*result.variants, *result.probes):
+        # Without a source all damage is one level; controls and attacks stay what they are.
         if source == "none" and row.level not in PROBES:
             level = ONE_LEVEL
         else:
@@ -207,6 +208,7 @@ def _source_of_levels(result: Result, *, with_column: bool) -> str:
     """Where its levels come from: what it says, if its suite and the ratings allow that."""
     suite = result.signed.names["suite"]
     allowed = ["column"]
+    # These two stand for no suite, so that there are no levels of one.
     if suite not in ("none", "given"):
         allowed.append("suite")
     elif not with_column:

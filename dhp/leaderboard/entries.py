@@ -77,6 +77,7 @@ class Entry:
     @property
     def size(self) -> float | None:
         """Billions of parameters by the model's name: 7B, 0.5b, 135M, 8x7B (which is 56); None without."""
+        # After `?` come settings of the judge, whose numbers say nothing of its size.
         name = self.result.model.partition("?")[0]
         billions = _BILLIONS.search(name)  # of `30B-A3B`, all and active parameters, the first counts
         if billions:
@@ -177,6 +178,7 @@ def _judge_name(model: str, protocol: str, others: Collection[str]) -> str:
     names_of_others = [protocol_name(other) for other in others]
     if way in names_of_others:
         return f"{model} ({protocol})"
+    # `none` if no model was asked, `unknown` if only ratings are known: neither says anything of a judge.
     if others or way not in ("none", UNKNOWN):
         return f"{model} ({way})"
     return model

@@ -294,6 +294,7 @@ class _Placed:
 def model_parts(results: Sequence[tuple[BoardTable, Row]], compared: str, root: str) -> list[Part]:
     """The page of a model: all its results, then each; `compared` is its name on the page of comparisons."""
     placed = [_Placed(table, row, f"result-{number}") for number, (table, row) in enumerate(results, 1)]
+    # Provider and size follow from the model's name, which is the same in all results.
     entry = placed[0].row.entry
     size = shown_size(entry.size) if entry.size else "unknown"
     link = f"{root}compare.html#{urlencode({'one': compared})}"

@@ -44,6 +44,7 @@ RULES: dict[Rule, str] = {
 """How ranks were found, for readers."""
 
 
+# Without slots: cached properties need a place for what they computed.
 @dataclass(frozen=True)
 class Table:
     """Results of the same data, texts, method, weights and statistics; protocols may differ."""

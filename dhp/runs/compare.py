@@ -182,7 +182,10 @@ class Comparisons(Sequence[DatasetComparison]):
 
 
 def _as_shown(form: str, of: object) -> Any:
-    """What the report makes of a comparison: a function of `dhp.report.notebook`, which stands above."""
+    """What a function of `dhp.report.notebook` makes of a comparison.
+
+    It is loaded by name, as the report imports this package, and not the reverse.
+    """
     return load_target(f"dhp.report.notebook:{form}")(of)
 
 
@@ -313,6 +316,7 @@ def _judges(entries: Sequence[RunResult], allow: Collection[str]) -> tuple[str, 
 
     results = [entry.result for entry in entries]
     names = [result.model for result in results]
+    # Names of judges have the protocol only if it tells them apart.
     if any(result.protocol != results[0].protocol for result in results):
         names = [f"{result.model} ({result.protocol})" for result in results]
     unique("judge", names, f"dataset '{dataset}'")

@@ -18,6 +18,7 @@ def _allowed_parts(gate: "Gate") -> None:
 
 
 _CONDITIONS = ("min_detection", "must_notice", "max_pass", "max_fail", "max_drop", "max_shift")
+"""Settings of which a gate needs one at least."""
 
 
 def _any_condition(gate: "Gate") -> str | None:

@@ -71,6 +71,7 @@ def chance_of_failing(
     failed = 0
     rounds = counted(progress, "holding the gate against unchanged judges", range(repeats), lambda _: "")
     for repeat in rounds:
+        # The number of the round seeds its draws: a chance that is computed again is the same.
         new, old = _swapped(pairs, repeat) if pairs else (_drawn_anew(run.rated, repeat), None)
         if not check_run(new, replace(gate, against=old)).passed:
             failed += 1

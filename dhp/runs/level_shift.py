@@ -111,6 +111,7 @@ def shifted_levels(shifts: Mapping[str, Sequence[LevelShift]], allowed: float) -
             worst = "not met"
         elif "undecided" in states:
             worst = "undecided"
+        # The largest shift in the worst state.
         size, words = max(states[worst])
         if worst == "met":
             held.append((size, name, words))

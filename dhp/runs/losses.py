@@ -21,6 +21,7 @@ from dhp.stats.swap import NonInferiority, noninferiority
 from dhp.stats.swap_detection import detection_pairs
 
 _ALPHA = 0.05
+"""Level of the tests: by a p-value up to it a loss is proven, or ruled out."""
 _DEVIATE = 1.6448536269514722
 """Normal deviate of a one-sided test at 0.05."""
 

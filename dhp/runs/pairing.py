@@ -37,6 +37,7 @@ def paired_results(run: Run, earlier: Run, allow: Collection[str]) -> list[tuple
                 f"{earlier.name}: holds no result on '{result.dataset}' under protocol '{result.protocol}'"
                 f"{model}; allowed: a run of the same datasets and protocols{allowing('protocol', allow)}"
             )
+        # The one whose protocol was not edited, if there is one.
         old = candidates[0]
         check_alike(new, old, differences(result, old.result, allow), allow)
         pairs.append((new, old))

@@ -59,6 +59,7 @@ def rate_dataset(
         session.rate(part)
         if not judge.waits:
             yield session.table()
+        # Only one part is ever in memory.
         session.ratings.clear()
 
 

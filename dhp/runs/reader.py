@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 RESULTS, RATINGS, EXAMPLES = "results.json", "ratings.parquet", "examples.jsonl"
+"""Names of files in the folder of a run."""
 _NEAR = 3
 """Runs beside a folder that holds none, which a message names. Chosen."""
 
@@ -55,6 +56,7 @@ class Extent:
     """Whether the run was stopped; else it goes on."""
 
 
+# Without slots: cached properties need a place for what they read.
 @dataclass(frozen=True)
 class Run:
     """A finished run, or what there is of one.

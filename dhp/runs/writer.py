@@ -31,6 +31,7 @@ from dhp.runs.ratings_file import RatingsFile
 from dhp.runs.reader import RATINGS, RESULTS
 
 _RUNS = Path("runs")
+"""Where runs go if no folder is named."""
 _FILES = ("examples.jsonl", "perturbed.jsonl", "prompts.json", "results.json", "report.html")
 """By which a folder is known as that of a run, beside the manifest."""
 _LIBRARIES = ("lemminflect", "nltk", "numpy", "pandas", "rapidfuzz", "scipy", "typo", "wordfreq")
@@ -96,6 +97,7 @@ class RunFolder:
         self._identity: Mapping[str, object] = {}
         self._usage: Mapping[str, Mapping[str, int]] = {}
         self._answered_by: Mapping[str, Mapping[str, int]] = {}
+        # A folder of its own is made below `path`: there only a file is in the way.
         if not is_own or path.is_file():
             self._folder.check_free()
 
@@ -131,6 +133,7 @@ class RunFolder:
             return
         written = self._written(manifest)
         if self.is_finished:
+            # Only a finished run is protected, and of the new one only these parts are known so far.
             parts = {name: value for name, value in written.items() if name in known}
             # The room for answers is known once there are texts: `claim` compares it, too.
             self._check_same(_without_max_tokens(parts), _without_max_tokens(hidden_value(known)))
@@ -232,6 +235,7 @@ class RunFolder:
         plain: dict[str, dict[str, list[str]]] = {}
         for name, by_metric in steps.items():
             plain[name] = {metric: list(each) for metric, each in by_metric.items()}
+        # `openai/gpt-4o dhp@1a2b` becomes `openai_gpt_4o_dhp_1a2b`.
         of_judge = re.sub(r"[^A-Za-z0-9]+", "_", judge).strip("_")
         self._text(
             f"steps-{of_judge}.yaml", yaml.safe_dump(plain, allow_unicode=True, sort_keys=False, width=110)
@@ -256,6 +260,7 @@ def run_folder(out: str | None, name: str | None) -> RunFolder:
     """The folder `out`; else `runs/NAME` of a judge that is named, else one in `runs` named after the run."""
     if out is not None:
         return RunFolder(Path(out))
+    # `my prompt/v2` becomes `my-prompt-v2`: no name leads out of `runs`.
     named = re.sub(r"[^A-Za-z0-9_.-]+", "-", name or "").strip("-.")[:80]
     check_folder(_RUNS / named)
     return RunFolder(_RUNS / named) if named else RunFolder(_RUNS, is_own=True)
