@@ -225,6 +225,7 @@ def init(out: str, **keywords: str | None) -> None:
             entries.append(f"{_key(name)} {value}")
     if entries:
         say(f"{out} has: {', '.join(entries)}")
+    # Answers of the file are checked again, too: the table or the server may have changed.
     for name, (_, question, _) in _QUESTIONS.items():
         answer = written.get(name, keywords[name])
         if name in written and keywords[name] not in (None, answer):

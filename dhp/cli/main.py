@@ -2,8 +2,9 @@
 
 `main` runs the command line. `_run` sets up what every command needs, calls click, and turns what click
 raises into a line and a code. What gets past it is worded in `main`: errors of ours, broken packages, files,
-shortage of memory, and last of all our own faults. Commands import most of the package within their functions,
-so that help and errors of usage need not wait for it.
+shortage of memory, and last of all our own faults.
+
+Commands import most of the package within their functions, so that help and errors of usage need not wait.
 """
 
 import gc

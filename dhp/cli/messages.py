@@ -55,6 +55,7 @@ def _option(match: re.Match[str], names: Mapping[str, str]) -> str:
     group, _, rest = name.partition(".")
     if name not in names and group in names:  # the library knows more of the path than this command has
         name = rest
+    # Settings that may be left to the model are None in the library and `default` on the command line.
     if value == "=None":
         return f"{names[name]} default" if name in names else match[0]
     return names.get(name + value, match[0])

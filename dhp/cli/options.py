@@ -135,6 +135,7 @@ def option_names(command: click.Command) -> dict[str, str]:
             end = ".".join(parts[start:])
             names.setdefault(end, option.opts[0])
             if option.secondary_opts:
+                # Messages write `store=False`: there the option is the spelling that switches it off.
                 names.setdefault(f"{end}=False", option.secondary_opts[0])
 
     # By its spelling, where the field has another name: `max_cost` is `--max-cost`.
@@ -168,6 +169,7 @@ def _setting_options(command: click.Command, parameter: str) -> list[SettingOpti
 
 def _spelt(option: click.Option, context: click.Context) -> str:
     """The option as it was typed: of a pair such as --ties/--no-ties the one that was meant."""
+    # `--no-ties` and `--ties` are two spellings of one option: its value says which was typed.
     is_off = context.params.get(str(option.name)) is False
     if is_off and option.secondary_opts:
         return option.secondary_opts[0]

@@ -395,6 +395,7 @@ def _find(name: str) -> tuple[str, str]:
     words = {word: perturber for perturber, word in damage_names().items() if perturber in known}
     name = words.get(name, name)
     if name not in known:
+        # `mini` begins the names of all bundled sets.
         several = [each for each in known if each.startswith(f"{name}/")]
         if several:
             raise InputError(f"'{name}': stands for several; show one of {', '.join(several)}")

@@ -237,6 +237,7 @@ def read_weights(name: str) -> Weights:
     _check_rows(path, "votes", weights.votes, full=False)
     votes = {}
     for task, rows in weights.votes.items():
+        # In the order of the task's metrics; what nobody voted for gets 0.
         no_votes = dict.fromkeys(_metrics(task, rows), 0)
         votes[task] = {perturber: no_votes | row for perturber, row in rows.items()}
     weights = weights.model_copy(update={"votes": votes})

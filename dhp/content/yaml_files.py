@@ -30,6 +30,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 @functools.cache
 def content_folder(name: str) -> Path:
     """The folder `name` as shipped in the wheel, or in the checkout this package runs from."""
+    # The wheel has the folders within the package, a checkout beside it.
     for candidate in (_PACKAGE / "_content" / name, _PACKAGE.parent / name):
         if candidate.is_dir():
             return candidate
@@ -125,6 +126,7 @@ def _children(node: yaml.Node) -> list[yaml.Node]:
 
 def _parsed(path: Path, text: str) -> object:
     """The value of a text; raises `InputError` with the line if it is no YAML."""
+    # In two steps, nodes and then values: aliases are counted before anything is made of them.
     loader = _StrictLoader(text)
     try:
         node = loader.get_single_node()

@@ -66,6 +66,7 @@ def _fault_of_figures(result: Result) -> str | None:
     """The first D or count that is out of range."""
     of_variants = [variant.d for variant in result.variants]
     for d in (result.d_avg, result.d_min, result.d_avg_ew, result.d_min_ew, *of_variants):
+        # NaN fails this comparison, too.
         if d is not None and not 0 <= d <= _LARGEST:
             return f"D is {d:g}; allowed: 0 to {_LARGEST:g}"
     counts: dict[str, float] = {"cost": result.cost or 0}
@@ -127,6 +128,7 @@ def check_figures(entry: Entry, *, weights: str | None = None, quick: bool = Fal
     of_columns = [field for field, column in _BY_COLUMN.items() if column in columns]
     fields = [*_FIGURES, *of_columns]
     if quick:
+        # Their words may change from version to version.
         fields.remove("warnings")
     for field in fields:
         for where, figure, follows in _differences(field, stated[field], computed[field]):

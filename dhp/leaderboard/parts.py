@@ -87,6 +87,7 @@ def ranking(tables: Sequence[BoardTable]) -> list[Part]:
 def results_table(table: BoardTable, root: str = "") -> Table[Row]:
     """A row for each judge."""
     model = replace(MODEL, names=True, words=_name_of_model, extra=_link_to_model(root))
+    # These columns are about results, and rows of a board hold one each.
     figures = [column.on(_result) for column in table.columns]
     return Table(
         f"Results on {table.dataset}",

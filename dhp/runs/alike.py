@@ -135,6 +135,7 @@ def differ_in_size_alone(one: RunResult, other: RunResult, parts: Collection[str
     if not Path(one.place).is_dir() or not Path(other.place).is_dir():
         return False
     names, others = one.result.signed.names, other.result.signed.names
+    # Names without hashes, as hashes differ with the number of examples.
     same_data = names["dataset"] == others["dataset"] and names["suite"] == others["suite"]
     if not same_data or not _OF_TEXTS.issuperset(parts):
         return False

@@ -209,6 +209,7 @@ def _outcome(
 
 def averaged_run(source: RunSource, name: str) -> Run:
     """A run by its folder, its results file, or its results, which messages call `name`."""
+    # A results file on its own is enough if no condition needs ratings.
     is_file = not isinstance(source, Results) and Path(source).is_file()
     run = run_of_file(Path(source), str(source)) if is_file else open_run(source, name)
     for result in run.results:

@@ -91,6 +91,7 @@ def missing_scores(results: Results, most: float) -> Iterator[Finding]:
         over = [name for name, share in result.unscored.items() if _points(share) > most]
         if not over:
             continue
+        # One finding a result names the worst kind and counts the others.
         worst = max(over, key=lambda name: result.unscored[name])
         originals = f" (originals {_points(result.unscored[ORIGINAL]):.1f} %)"
         text = "originals" if worst == ORIGINAL else f"{variant_name(worst)}{originals}"
