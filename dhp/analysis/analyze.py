@@ -350,7 +350,7 @@ def _all_tested(
 
 def averages(rows: Sequence[VariantResult]) -> dict[str, Any]:
     """D_avg and D_min, plain and weighted, over the kinds with five pairs or more; None without any."""
-    # A kind with fewer pairs would be the lowest by chance.
+    # A kind with fewer pairs may be the lowest by chance alone.
     enough = [row for row in rows if row.d is not None and row.n >= FEWEST_PAIRS]
     if not enough:
         return dict.fromkeys(("d_avg", "d_min", "d_avg_ew", "d_min_ew", "d_min_variant"))

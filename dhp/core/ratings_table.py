@@ -77,7 +77,7 @@ def _separated(data: bytes, tabs: bool, repeated: Sequence[str]) -> Any:
     parse = csv.ParseOptions(delimiter=mark, newlines_in_values=b'"' in data)
     # The header first, as types are given column by column: pyarrow would guess them.
     names = csv.open_csv(BufferReader(data), parse_options=parse).schema.names
-    # Texts, so that an id `007` keeps its zeros. A name that the file lacks does no harm here.
+    # Texts, so that an id `007` keeps its zeros. A name that the file lacks is passed over.
     types = dict.fromkeys(names, string()) | dict.fromkeys(repeated, dictionary(int32(), string()))
     types["score"] = float64()
     convert = csv.ConvertOptions(column_types=types, null_values=[""], strings_can_be_null=False)
