@@ -77,6 +77,7 @@ class _MarkedRow:
     """Which of the judges it is; None for the difference."""
 
     def point(self, share: str) -> float:
+        # `point`, `low` and `high` have a value for each judge, shape (judges,).
         of = self.comparison.scores[share]
         return of.pairs[0].difference if self.place is None else float(of.point[self.place])
 

@@ -148,6 +148,7 @@ class Column(Generic[Row]):
 
     def shown(self, row: Row) -> str:
         """The cell as people read it."""
+        # Without limits there would be a space at the end.
         return f"{self.text(row)} {self.limits(row)}".rstrip()
 
     def over(self, rows: Sequence[Row]) -> str:
@@ -160,6 +161,7 @@ class Column(Generic[Row]):
         if values and all(isinstance(value, int | float) for value in values):
             # Each once: `70%` if lowest and highest read the same, else `70% to 82%`.
             return " to ".join(dict.fromkeys(self.form(end(values)).strip() for end in (min, max)))
+        # Texts, or no value at all: each different cell once.
         return ", ".join(dict.fromkeys(map(self.shown, rows)))
 
     def has_something(self, row: Row) -> bool:

@@ -127,7 +127,7 @@ def _statements(results: Sequence[Result], without: Collection[str]) -> list[Sta
         return [Statement(UNDECIDED, f"needs {FEWEST_PAIRS} examples or more for a verdict")]
     # What was not read is a tie, so every figure below depends on it: it is said first.
     parts = [*_about_reading(judged), *_about_orders(judged), *_about_clusters(judged)]
-    # Nothing was read, so no score says more.
+    # No pair was read, so nothing is known of what it sees.
     if all(each.silent for each in judged):
         return parts
     parts += _at_mark(judged)
@@ -192,6 +192,7 @@ def _remedy(results: Sequence[Result]) -> str:
         causes.update(each.unread)
     for cause, _ in causes.most_common():
         if cause in REMEDIES:
+            # A cause that is the only one explains all answers without a score.
             others = "most others" if len(causes) > 1 else "others"
             return f" ({others}: {cause}; {REMEDIES[cause]} would help)"
     return ""

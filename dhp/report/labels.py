@@ -172,6 +172,7 @@ def group_letters(groups: Sequence[Sequence[int]], k: int) -> str:
     letters = ""
     for index, members in enumerate(groups):
         if k in members:
+            # After z the letters begin anew, with a number: the 27th group is a1.
             turn, letter = divmod(index, 26)
             letters += f"{chr(ord('a') + letter)}{turn or ''}"
     return letters

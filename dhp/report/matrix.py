@@ -110,6 +110,7 @@ def _merged(rows: list[MatrixRow]) -> list[MatrixRow]:
                 return rows
             cells[place], spans[place] = over, height
         merged.append(replace(row, cells=tuple(cells), spans=tuple(spans)))
+        # The cell of the first row covers those of the rows below it.
         height = 0
     return merged
 

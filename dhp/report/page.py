@@ -176,6 +176,7 @@ def write_report(
             "the results of dhp.run, what dhp.compare returns"
         )
     if isinstance(run, Comparisons):
+        # A comparison has no folder of its own, so its file has to be named.
         path = _path(out, None)
         # A comparison holds its runs; those without texts in a folder are named only.
         with_texts = [each for each in run.runs if each.has_texts]
@@ -185,6 +186,7 @@ def write_report(
     if not isinstance(run, Results) and holds_runs(run):
         return write_index(run, out)
     run_of_page = open_run(run, "the results")
+    # Results in memory may have no folder; then the file has to be named, too.
     path = _path(out, run.folder if isinstance(run, Results) else run_of_page.folder)
     with progress_of(progress) as show:
         text = html_report(run_of_page, show)

@@ -131,6 +131,7 @@ def seen_by(named: Sequence[tuple[str, Result]]) -> dict[str, _Seen]:
         mean = mean_detection(rows)
         if mean is not None:
             known.append((mean, kind))
+    # Kinds with equal means are in order of their names.
     return {kind: seen[kind] for _, kind in sorted(known)}
 
 

@@ -226,6 +226,7 @@ def _both_ways_table(pointwise: Result, pairwise: Result) -> Table[tuple[str, _S
             rows.append((variant_name(row.variant), alone, (other.detection, other.detection_ci)))
     rows.append((_ALL, _seen_in_all(pointwise), _seen_in_all(pairwise)))
     detection = Column[_Seen]("detection", item(0), percent)
+    # The column sorts by the lower limit.
     limits = Column[_Seen]("95 %", lambda seen: seen[1] and seen[1][0], words=lambda seen: percents(seen[1]))
     columns: list[Column[Any]] = [Column("kind", item(0), names=True, right=False)]
     for place, way in enumerate(("pointwise", "pairwise"), 1):
