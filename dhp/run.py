@@ -614,7 +614,7 @@ def _analysed(
         part = part.rated(ratings.variants)
     applied = part.rated(ratings.variants)
     signature = part.signature(ratings.size, config.signed_weights, config.signed_statistics, judge.protocol)
-    # Curves of doses need to know how long a text is in which so many edits are made.
+    # Curves of doses state the median length: so readers see how long the texts were that got so many edits.
     lengths = [len(example.output) for example in data.examples]
     result = analyze_ratings(
         ratings,

@@ -293,6 +293,7 @@ def _others_in_words(comparisons: "Sequence[DatasetComparison]") -> str:
     """How far the judges are apart in the kinds that are not shown."""
     from dhp.report.compared import most_different, spread
 
+    # The table has the first ones.
     rest = most_different(comparisons)[_MOST_KINDS:]
     if not rest:
         return ""
