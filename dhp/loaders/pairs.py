@@ -177,7 +177,7 @@ def said_before(row: Row, column: str) -> str | None:
     messages = _messages(row.value(column))
     if not messages:
         return said_last(row, column)
-    if messages[-1].role == "assistant":
+    if messages[-1].role not in _ASKING:  # the answer itself, whatever the service calls who gives it
         messages = messages[:-1]
     if len(messages) == 1:
         text = messages[0].text

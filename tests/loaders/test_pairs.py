@@ -145,9 +145,10 @@ def test_a_preference_from_1_to_2_names_the_first_or_the_second_or_neither() -> 
     assert example.output == "second", "counted from 0"
 
 
-def test_texts_may_be_lists_of_messages() -> None:
+@pytest.mark.parametrize("answering", ["assistant", "model", "gpt"])
+def test_texts_may_be_lists_of_messages(answering: str) -> None:
     def chat(answer: str, *before: str) -> list[dict[str, str]]:
-        roles = ("user", "assistant")
+        roles = ("user", answering)
         return [{"role": roles[k % 2], "content": text} for k, text in enumerate((*before, answer))]
 
     rows = [
@@ -159,7 +160,7 @@ def test_texts_may_be_lists_of_messages() -> None:
     damaged = {example: text for example, _, text in texts(found)}
     assert {(e.source, e.output, damaged[e.id]) for e in found.examples} == {
         ("Why?", "Good.", "Bad."),
-        ("User: A?\n\nAssistant: B.\n\nUser: C?", "Yes.", "No."),
+        (f"User: A?\n\n{answering.capitalize()}: B.\n\nUser: C?", "Yes.", "No."),
     }
 
 
