@@ -13,7 +13,7 @@ from dhp.content.catalog import kind_name, variant_name
 from dhp.core.shown import visible
 from dhp.core.verdicts import VERDICTS
 from dhp.report.columns import row_name
-from dhp.report.labels import in_key, percent, percents, score
+from dhp.report.labels import figure, in_key, percent, percents, score
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -181,6 +181,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "code": _code,
     "count": _count,
     "embedded": embedded,
+    "figure": figure,
     "in_key": in_key,
     "kind_name": kind_name,
     "percents": percents,
